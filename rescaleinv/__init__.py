@@ -1,0 +1,64 @@
+"""rescaleinv: does this linear SVM's answer depend on how the features were scaled?
+
+Importing the package loads the standard library only; each public name brings in its own module on first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# public name -> the module that defines it
+_HOMES = {
+    "TrainingSet": "problem",
+    "minimal_norm_svm": "svm",
+    "is_separable": "separability",
+    "separable_subset": "separability",
+    "check_invariance": "invariance",
+    "is_rescale_optimal": "optimality",
+    "in_closure": "optimality",
+    "rescaling_of": "optimality",
+    "neutral_certificate": "evidence",
+    "Certificate": "verdict",
+    "Verdict": "verdict",
+    "RescaleInvError": "errors",
+    "InputError": "errors",
+    "InseparableError": "errors",
+    "DatasetUnavailableError": "errors",
+    "SolverError": "errors",
+    "MissingSolverError": "errors",
+    "CertificateError": "errors",
+}
+
+__all__ = sorted(["__version__", *_HOMES])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
+
+
+if TYPE_CHECKING:
+    from rescaleinv.errors import (
+        CertificateError,
+        DatasetUnavailableError,
+        InputError,
+        InseparableError,
+        MissingSolverError,
+        RescaleInvError,
+        SolverError,
+    )
+    from rescaleinv.evidence import neutral_certificate
+    from rescaleinv.invariance import check_invariance
+    from rescaleinv.optimality import in_closure, is_rescale_optimal, rescaling_of
+    from rescaleinv.problem import TrainingSet
+    from rescaleinv.separability import is_separable, separable_subset
+    from rescaleinv.svm import minimal_norm_svm
+    from rescaleinv.verdict import Certificate, Verdict

@@ -1,0 +1,5 @@
+import sys
+
+from rescaleinv.cli import main
+
+sys.exit(main())

@@ -1,0 +1,60 @@
+"""The command line. Only the standard library is loaded until a command has something to do."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+_EXAMPLES = """\
+examples:
+  rescaleinv demo                          the paper's examples, worked through and proved
+  rescaleinv verify certificate.json       check a certificate in exact arithmetic
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="rescaleinv",
+        description="Does this linear SVM's answer depend on how the features were scaled?",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands.add_parser("demo", help="work through the paper's examples")
+    commands.add_parser("verify", help="check certificates in exact arithmetic", add_help=False)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 0: all is well; 1: the answer is no (a certificate was refused); 2: the input can't be used."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["verify"]:  # it has its own parser, so that it can stand alone
+        from rescaleinv.verify import main as verify
+
+        return verify(given[1:])
+    parser = _parser()
+    options = parser.parse_args(given)
+    if options.version:
+        from rescaleinv import __version__
+
+        print(f"rescaleinv {__version__}")
+        return 0
+    if options.command is None:
+        parser.print_help()
+        return 2
+    from rescaleinv.errors import RescaleInvError
+
+    try:
+        from rescaleinv.demo import run_demo
+
+        run_demo()
+    except RescaleInvError as error:
+        print(f"rescaleinv: error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
