@@ -33,5 +33,6 @@ def run_demo() -> None:
 
 
 def _formula(weights: FloatArray, intercept: float) -> str:
-    first, second = (float(w) for w in weights)
-    return f"{first:g} x1 + {second:g} x2 {'+' if intercept >= 0 else '-'} {abs(intercept):g} = 0"
+    """The line w·x + b = 0 as one writes it by hand; both weights are positive in the examples."""
+    first, second = ("" if weight == 1 else f"{weight:g} " for weight in weights)
+    return f"{first}x1 + {second}x2 {'+' if intercept >= 0 else '-'} {abs(intercept):g} = 0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,11 +12,13 @@ import numpy as np
 from scipy.optimize import linprog
 
 from rescaleinv.errors import InputError
-from rescaleinv.problem import FloatArray, TrainingSet
+from rescaleinv.problem import FloatArray, TrainingSet, _exact_number
 from rescaleinv.rationals import nonnegative_solution
 
 # Below this size the exact simplex needs no hint from the float solver; above, the hint saves most of its pivots.
 _HINT_FROM = 14
+# What the rounding of a float intercept's terms may come to, relative to them.
+_LOST_DIGITS = Fraction(1, 2**48)
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,31 @@ def _cell_test(
     training_set: TrainingSet, tight: Sequence[int], signs: Sequence[int], vanishing: Sequence[int]
 ) -> CellTest:
     """Are there a >= 0 on the tight rows, Σ a_i y_i = 0, with s_j μ_j >= 1 where s_j != 0 and μ_j = 0 on ``vanishing``?"""
-    rows, exponents = training_set.integer_rows
+    support = [j for j, s in enumerate(signs) if s]
+    lines, right = _cell_system(training_set, tight, signs, vanishing)
+    answer = nonnegative_solution(lines, right, first=_float_support(training_set, tight, support, signs, vanishing))
+    if answer.solution is not None:
+        found = {int(i): a for i, a in zip(tight, answer.solution, strict=False) if a}
+        return CellTest(found, None)
+    assert answer.refutation is not None
+    *entries, t = answer.refutation
+    exponents = training_set.integer_rows[1]
+    h = [Fraction(0)] * training_set.n_features
+    for j, value in zip([*support, *vanishing], entries, strict=True):
+        h[j] = value * (int(signs[j]) or 1) / Fraction(2) ** exponents[j]
+    return CellTest(None, (h, t))
+
+
+def _cell_system(
+    training_set: TrainingSet, tight: Sequence[int], signs: Sequence[int], vanishing: Sequence[int]
+) -> tuple[list[list[int]], list[Any]]:
+    """That question as A (a, surplus) = b, in the units of ``integer_rows``; the last row is the balance of the classes."""
+    rows = training_set.integer_rows[0]
     y = training_set.signs.tolist()
     support = [j for j, s in enumerate(signs) if s]
     n_strict = len(support)
-    lines, right = [], []
+    lines: list[list[int]] = []
+    right: list[Any] = []
     for k, j in enumerate(support):
         surplus = [-1 if other == k else 0 for other in range(n_strict)]
         lines.append([int(signs[j]) * y[i] * rows[i][j] for i in tight] + surplus)
@@ -52,16 +75,7 @@ def _cell_test(
         right.append(0)
     lines.append([y[i] for i in tight] + [0] * n_strict)
     right.append(0)
-    answer = nonnegative_solution(lines, right, first=_float_support(training_set, tight, support, signs, vanishing))
-    if answer.solution is not None:
-        found = {int(i): a for i, a in zip(tight, answer.solution, strict=False) if a}
-        return CellTest(found, None)
-    assert answer.refutation is not None
-    *entries, t = answer.refutation
-    h = [Fraction(0)] * training_set.n_features
-    for j, value in zip([*support, *vanishing], entries, strict=True):
-        h[j] = value * (int(signs[j]) or 1) / Fraction(2) ** exponents[j]
-    return CellTest(None, (h, t))
+    return lines, right
 
 
 def _float_support(
@@ -97,26 +111,48 @@ def probe_closed_cell(training_set: TrainingSet, tight: Sequence[int], signs: Se
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a classifier lies: its tight rows and the signs of its weights, or None where it is not in C(X)."""
+    """Where a classifier lies: its tight rows and the signs of its weights."""
 
     tight: list[int]
     signs: list[int]
 
 
-def _place(training_set: TrainingSet, weights: Any, intercept: Any, tolerance: float) -> _Place | None:
+def _places(training_set: TrainingSet, weights: Any, intercept: Any, tolerance: float) -> list[_Place]:
+    """The place of a classifier; none where it is not in C(X), or its intercept is not half-way between the classes.
+
+    A weight within the tolerance of 0 may be a tiny one or rounding error: so there are several places, from the signs as
+    given to those with all such weights taken for 0, the smallest first.
+    """
     w = training_set.exact_weights(weights)
-    b = training_set.middle_intercept(w) if intercept is None else Fraction(intercept)
+    allowed = _exact_number(tolerance, "the tolerance")
+    # the margins' own size, in which the features' offsets cancel
+    ranges = training_set.features.max(axis=0) - training_set.features.min(axis=0)
+    slack = allowed * (1 + sum(abs(v) * Fraction(x) for v, x in zip(w, ranges.tolist(), strict=True)))
+    b = training_set.middle_intercept(w)  # every SVM has this one: both classes have tight rows
+    if intercept is not None:
+        # a float intercept has lost the digits that the offsets took: no tolerance of the margins makes up for them
+        largest = np.abs(training_set.features).max(axis=0).tolist()
+        terms = abs(b) + sum(abs(v) * Fraction(x) for v, x in zip(w, largest, strict=True))
+        if abs(_exact_number(intercept, "the intercept") - b) > slack + (_LOST_DIGITS * terms if tolerance else 0):
+            return []
     margins = training_set.exact_margins(w, b)
-    allowed = Fraction(tolerance)
-    # the size of the terms that cancel in a margin: what a tolerance is relative to
-    largest = np.abs(training_set.features).max(axis=0)
-    size = 1 + abs(b) + sum(abs(v) * Fraction(x) for v, x in zip(w, largest.tolist(), strict=True))
-    if min(margins) < 1 - allowed * size:
-        return None
+    if min(margins) < 1 - slack:
+        return []
+    tight = [i for i, margin in enumerate(margins) if margin <= 1 + slack]
     reach = [abs(v) * Fraction(2) ** int(e) for v, e in zip(w, training_set.conditioning.exponent, strict=True)]
-    zero = [r <= allowed * max(reach) for r in reach]
-    signs = [0 if z else (1 if v > 0 else -1) for v, z in zip(w, zero, strict=True)]
-    return _Place([i for i, margin in enumerate(margins) if margin <= 1 + allowed * size], signs)
+    levels = sorted({Fraction(0), *(r for r in reach if r <= allowed * max(reach))})
+    return [
+        _Place(tight, [0 if r <= level else (1 if v > 0 else -1) for v, r in zip(w, reach, strict=True)])
+        for level in levels
+    ]
+
+
+def _optimal_place(places: list[_Place], training_set: TrainingSet) -> tuple[_Place, dict[int, Fraction]] | None:
+    for place in places:
+        multipliers = probe_cell(training_set, place.tight, place.signs).multipliers
+        if multipliers is not None:
+            return place, multipliers
+    return None
 
 
 def is_rescale_optimal(
@@ -130,7 +166,7 @@ def is_rescale_optimal(
     weights, intercept : sequence of float or Fraction, and one
         Original units. Without an intercept the one half-way between the classes is taken.
     tolerance : float
-        Relative. A row is tight where its margin is within it of 1, a weight is zero where it is within it of 0. With 0,
+        Relative. A row is tight where its margin is within it of 1, a weight within it of 0 may stand for 0. With 0,
         and numbers given as ``Fraction``, the answer is exact. Given tight rows and signs it is exact anyway.
 
     Examples
@@ -139,8 +175,7 @@ def is_rescale_optimal(
     >>> [is_rescale_optimal(ts, w) for w in ([3, 2], [2.5, 2.5], [3.5, 1.5], [4, 4])]
     [True, True, False, False]
     """
-    place = _place(training_set, weights, intercept, tolerance)
-    return place is not None and probe_cell(training_set, place.tight, place.signs).holds
+    return _optimal_place(_places(training_set, weights, intercept, tolerance), training_set) is not None
 
 
 def in_closure(training_set: TrainingSet, weights: Any, intercept: Any = None, *, tolerance: float = 1e-9) -> bool:
@@ -152,8 +187,8 @@ def in_closure(training_set: TrainingSet, weights: Any, intercept: Any = None, *
     >>> is_rescale_optimal(ts, [1, 0]), in_closure(ts, [1, 0]), in_closure(ts, [1.5, -0.5])
     (False, True, False)
     """
-    place = _place(training_set, weights, intercept, tolerance)
-    return place is not None and probe_closed_cell(training_set, place.tight, place.signs).holds
+    places = _places(training_set, weights, intercept, tolerance)[-1:]  # the last one, with most zeros, asks for least
+    return any(probe_closed_cell(training_set, place.tight, place.signs).holds for place in places)
 
 
 @dataclass(frozen=True)
@@ -184,34 +219,92 @@ def rescaling_of(
     >>> minimal_norm_svm(ts, tau).weights.round(9)
     array([2.8, 2.2])
     """
-    place = _place(training_set, weights, intercept, tolerance)
-    test = None if place is None else probe_cell(training_set, place.tight, place.signs)
-    if place is None or test is None or test.multipliers is None:
+    found = _optimal_place(_places(training_set, weights, intercept, tolerance), training_set)
+    if found is None:
         raise InputError("these weights are not the SVM of any rescaling of the features: they are not in RO(X)")
-    w = np.array([float(value) for value in training_set.exact_weights(weights)])
-    units = np.ldexp(1.0, training_set.conditioning.exponent)
-    multipliers = _even_multipliers(training_set, place, w * units)
-    if multipliers is None:  # the float solver lost a thin cell; the exact multipliers are rougher, but right
-        multipliers = np.zeros(training_set.n_rows)
-        for i, a in test.multipliers.items():
-            multipliers[i] = float(a)
-    gradient = (multipliers * training_set.signs) @ training_set.conditioned  # μ in conditioned units
-    support = np.array(place.signs) != 0
-    factors = np.ones(training_set.n_features)
-    factors[support] = np.sqrt(w[support] * units[support] / gradient[support])
-    factors[~support] = np.exp(np.log(factors[support]).mean())  # any factor does: none of the weight is there
-    return Rescaling(factors / units, multipliers)
+    place, rough = found
+    w = training_set.exact_weights(weights)
+    exponents = [int(e) for e in training_set.conditioning.exponent]
+    # in conditioned units, in which factors can be compared with each other
+    reach = [value * Fraction(2) ** e for value, e in zip(w, exponents, strict=True)]
+    multipliers = _exact_even_multipliers(training_set, place, reach) or rough
+    gradient = [g / Fraction(2) ** e for g, e in zip(_gradient(training_set, multipliers), exponents, strict=True)]
+    logs = np.array([_log2(r / g) / 2 if s else np.nan for r, g, s in zip(reach, gradient, place.signs, strict=True)])
+    logs[np.isnan(logs)] = np.nanmean(logs)  # any factor does: none of the weight is there
+    values = np.zeros(training_set.n_rows)
+    values[list(multipliers)] = [float(a) for a in multipliers.values()]
+    return Rescaling(np.exp2(logs - exponents), values)
 
 
-def _even_multipliers(training_set: TrainingSet, place: _Place, reach: FloatArray) -> FloatArray | None:
-    """Multipliers with the largest least ratio μ_j / w_j, in conditioned units: the rescaling that is least extreme."""
-    tight = place.tight
-    signs = np.array(place.signs)
-    support, zero = np.flatnonzero(signs), np.flatnonzero(signs == 0)
+def _log2(value: Fraction) -> float:
+    """Of a positive number that may be beyond the range of a float."""
+    shift = value.numerator.bit_length() - value.denominator.bit_length()
+    return math.log2(value / Fraction(2) ** shift) + shift
+
+
+def _gradient(training_set: TrainingSet, multipliers: dict[int, Fraction]) -> list[Fraction]:
+    """μ = Σ a_i y_i x_i, original units, exactly."""
+    rows, exponents = training_set.integer_rows
+    signed = {i: a * int(training_set.signs[i]) for i, a in multipliers.items()}
+    return [
+        sum((a * rows[i][j] for i, a in signed.items()), Fraction(0)) * Fraction(2) ** e
+        for j, e in enumerate(exponents)
+    ]
+
+
+def _exact_even_multipliers(
+    training_set: TrainingSet, place: _Place, reach: list[Fraction]
+) -> dict[int, Fraction] | None:
+    """``even_multipliers``, made exact: the least ratio is nearly that of the floats. None where the floats fail.
+
+    A float solver leaves errors of 1e-9 in μ. Where the weight is tiny that is the wrong rescaling, or no number at all.
+    """
+    largest = max(map(abs, reach))
+    share = [float(abs(r) / largest) for r in reach]
+    support = [j for j, s in enumerate(place.signs) if s]
+    near = even_multipliers(training_set, place.tight, place.signs, np.array(share))
+    if near is None:
+        return None
+    gradient = (near * training_set.signs) @ training_set.conditioned
+    ratio = min(float(place.signs[j] * gradient[j]) / share[j] if share[j] else 0.0 for j in support)
+    least = [_short(0.99 * ratio * share[j]) for j in support]
+    if min(least) <= 0:
+        return None
+    vanishing = [j for j, s in enumerate(place.signs) if not s]
+    lines, right = _cell_system(training_set, place.tight, place.signs, vanishing)
+    units = zip(training_set.conditioning.exponent, training_set.integer_rows[1], strict=True)
+    unit = [Fraction(2) ** (int(conditioned) - integer) for conditioned, integer in units]
+    for k, j in enumerate(support):
+        right[k] = Fraction(least[k]) * unit[j]
+    lines.append([1] * len(place.tight) + [0] * len(support))
+    right.append(1)
+    positive = [k for k, i in enumerate(place.tight) if near[i] > 0]
+    answer = nonnegative_solution(lines, right, first=positive).solution
+    if answer is None:
+        return None
+    return {i: a for i, a in zip(place.tight, answer, strict=False) if a}
+
+
+def _short(value: float) -> float:
+    """Cut down to 8 bits: exact arithmetic is quicker with short numbers."""
+    mantissa, exponent = math.frexp(value)
+    return math.ldexp(math.floor(mantissa * 256), exponent - 8)
+
+
+def even_multipliers(
+    training_set: TrainingSet, tight: Sequence[int], signs: Sequence[int], reach: FloatArray, *, closed: bool = False
+) -> FloatArray | None:
+    """Multipliers with the largest least ratio μ_j / w_j, in conditioned units: the rescaling that is least extreme.
+
+    ``reach`` holds the weights in these units; ``closed`` asks nothing of μ_j where w_j = 0. None where floats fail.
+    """
+    s = np.array(signs)
+    support = np.flatnonzero(s)
+    vanishing = np.array([], dtype=np.intp) if closed else np.flatnonzero(s == 0)
     columns = training_set.conditioned[tight] * training_set.signs[tight, None]
     share = np.abs(reach[support]) / np.abs(reach).max()
-    inequality = np.hstack([-(columns[:, support] * signs[support]).T, share[:, None]])
-    equality = np.vstack([columns[:, zero].T, training_set.signs[tight], np.ones(len(tight))])
+    inequality = np.hstack([-(columns[:, support] * s[support]).T, share[:, None]])
+    equality = np.vstack([columns[:, vanishing].T, training_set.signs[tight], np.ones(len(tight))])
     equality = np.hstack([equality, np.zeros((len(equality), 1))])
     right = np.append(np.zeros(len(equality) - 1), 1.0)
     cost = np.append(np.zeros(len(tight)), -1.0)

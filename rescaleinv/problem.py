@@ -40,24 +40,46 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
+def _is_missing(value: Any) -> bool:
+    """None, NaN, infinity, or the NA of pandas (which need not be installed)."""
+    if isinstance(value, (float, np.floating)):
+        return not np.isfinite(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 def _first_text(column: npt.NDArray[Any]) -> Any | None:
     for value in column:
+        if _is_missing(value):  # reported as such, with its row
+            continue
         if isinstance(value, (str, bytes)):
-            return value
+            return value.item() if isinstance(value, np.generic) else value
         try:
             float(value)
         except (TypeError, ValueError):
             return value
+        except OverflowError:  # an integer beyond all floats
+            continue
     return None
 
 
+def _to_float(value: Any) -> float:
+    try:
+        return float("nan") if _is_missing(value) else float(value)
+    except OverflowError:
+        return float("inf")
+
+
 def _dense(X: Any) -> npt.NDArray[Any]:
+    if np.ma.is_masked(X):
+        X = X.filled(np.nan) if X.dtype.kind in "fO" else X.astype(float).filled(np.nan)
     if hasattr(X, "toarray"):  # scipy.sparse, whichever of its formats
         X = X.toarray()
     elif hasattr(X, "to_numpy"):  # pandas and polars
         X = X.to_numpy()
     try:
-        return np.asarray(X)
+        array = np.asarray(X)
+        # lists with a text in them would be text throughout; as objects, the one that does not belong is found
+        return array if array.dtype.kind not in "US" or array is X else np.array(X, dtype=object)
     except ValueError as error:  # rows of different lengths
         raise InputError(f"the features are not a table with rows of one length: {error}") from error
 
@@ -98,6 +120,8 @@ def as_matrix(X: Any, *, what: str = "X", n_features: int | None = None) -> Floa
         raise InputError(f"{what} has no row: 0 sample(s) (shape={raw.shape}) while a minimum of 1 is required")
     if n_features is not None and raw.shape[1] != n_features:
         raise InputError(f"{what} has {raw.shape[1]} features, but {n_features} were seen in training")
+    if raw.dtype.kind == "O":
+        raw = np.vectorize(_to_float, otypes=[np.float64])(raw)
     matrix = np.ascontiguousarray(raw, dtype=np.float64)
     bad = np.argwhere(~np.isfinite(matrix))
     if bad.size:
@@ -117,10 +141,6 @@ def as_matrix(X: Any, *, what: str = "X", n_features: int | None = None) -> Floa
     return matrix
 
 
-def _missing(label: Any) -> bool:
-    return label is None or (isinstance(label, (float, np.floating)) and not np.isfinite(label))
-
-
 def as_labels(y: Any, n_rows: int, positive: Any = None) -> tuple[npt.NDArray[np.int8], tuple[Any, Any]]:
     """Return the signs (+1 / -1) of any two labels, and the labels as (negative, positive).
 
@@ -129,14 +149,17 @@ def as_labels(y: Any, n_rows: int, positive: Any = None) -> tuple[npt.NDArray[np
     >>> as_labels(["no", "yes", "no"], 3)
     (array([-1,  1, -1], dtype=int8), ('no', 'yes'))
     """
-    labels = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    try:
+        labels = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    except ValueError as error:  # sequences of different lengths
+        raise InputError(f"the labels are not a sequence with one label a row: {error}") from error
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if labels.ndim != 1:
         raise InputError(f"the labels have {labels.ndim} dimensions; one label a row is needed")
     if len(labels) != n_rows:
         raise InputError(f"there are {len(labels)} labels for {n_rows} rows; one label a row is needed")
-    missing = [i for i, label in enumerate(labels.tolist()) if _missing(label)]
+    missing = [i for i, label in enumerate(labels.tolist()) if _is_missing(label)]
     if missing:
         raise InputError(f"the labels of rows {_listing(missing)} are missing (None, NaN or infinity)")
     try:
@@ -144,11 +167,10 @@ def as_labels(y: Any, n_rows: int, positive: Any = None) -> tuple[npt.NDArray[np
     except TypeError as error:
         raise InputError(f"the labels are of types that cannot be compared with each other: {error}") from error
     classes = values.tolist()
+    if len(classes) == 1:
+        raise InputError(f"the training set has one class ({classes[0]!r}, {counts[0]} rows); both are needed")
     if positive is not None and positive not in classes:
         raise InputError(f"the positive label {positive!r} is not among the labels {_listing(classes)}")
-    if len(classes) == 1:
-        sign = "+1" if positive is not None else repr(classes[0])
-        raise InputError(f"the training set has one class ({sign}, {counts[0]} rows); both are needed")
     if len(classes) > 2:
         raise InputError(
             f"the labels have {len(classes)} classes ({_listing(classes)}); two are needed. "
@@ -157,6 +179,13 @@ def as_labels(y: Any, n_rows: int, positive: Any = None) -> tuple[npt.NDArray[np
     chosen = classes[1] if positive is None else positive
     negative = classes[0] if chosen == classes[1] else classes[1]
     return np.where(labels == values[classes.index(chosen)], 1, -1).astype(np.int8), (negative, chosen)
+
+
+def _exact_number(value: Any, what: str) -> Fraction:
+    try:
+        return Fraction(value) if isinstance(value, (int, Fraction)) else Fraction(float(value))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{what} is {value!r}; a finite number is needed") from error
 
 
 def _differences_are_exact(values: FloatArray, anchor: FloatArray) -> npt.NDArray[np.bool_]:
@@ -247,7 +276,7 @@ class TrainingSet:
         if names is not None and len(names) != features.shape[1]:
             raise InputError(f"{len(names)} feature names were given for {features.shape[1]} features")
         self.feature_names: tuple[str, ...] | None = None if names is None else tuple(names)
-        self.features = features.copy() if features is X else features
+        self.features = features.copy()  # as_matrix returns the caller's own memory where it can
         self.row_numbers: IntArray = np.arange(len(features)) if row_numbers is None else np.array([*row_numbers])
         if len(self.row_numbers) != len(features):
             raise InputError(f"{len(self.row_numbers)} row numbers were given for {len(features)} rows")
@@ -300,11 +329,14 @@ class TrainingSet:
 
     def lowest_positive(self, weights: npt.ArrayLike) -> float:
         """MP_w, the smallest w·x over the positive points."""
-        return float((self.positives @ np.asarray(weights, dtype=float)).min())
+        return float((self.positives @ self._float_weights(weights)).min())
 
     def lowest_negated_negative(self, weights: npt.ArrayLike) -> float:
         """MN_w, the smallest w·(-x) over the negative points."""
-        return float((-self.negatives @ np.asarray(weights, dtype=float)).min())
+        return float((-self.negatives @ self._float_weights(weights)).min())
+
+    def _float_weights(self, weights: Any) -> FloatArray:
+        return np.array([float(w) for w in self.exact_weights(weights)])
 
     def is_feasible(self, weights: Any, intercept: Any = None, *, tolerance: float = 0.0) -> bool:
         """Is w in G(X) (no intercept given), or (w, b) in C(X)?
@@ -322,7 +354,7 @@ class TrainingSet:
         """
         w = self.exact_weights(weights)
         if intercept is not None:
-            return bool(min(self.exact_margins(w, Fraction(intercept))) >= 1 - Fraction(tolerance))
+            return min(self.exact_margins(w, _exact_number(intercept, "the intercept"))) >= 1 - Fraction(tolerance)
         lowest_positive, lowest_negated_negative = self._exact_extremes(w)
         return (lowest_positive + lowest_negated_negative) / 2 >= 1 - Fraction(tolerance)
 
@@ -338,7 +370,7 @@ class TrainingSet:
 
     def exact_weights(self, weights: Any) -> list[Fraction]:
         """One weight a feature as the rational that it is."""
-        w = [Fraction(value) if isinstance(value, (int, Fraction)) else Fraction(float(value)) for value in weights]
+        w = [_exact_number(value, f"the weight of feature {j}") for j, value in enumerate(weights)]
         if len(w) != self.n_features:
             raise InputError(f"{len(w)} weights were given for {self.n_features} features")
         return w
@@ -389,10 +421,11 @@ class TrainingSet:
     def subset(self, rows: npt.ArrayLike) -> TrainingSet:
         """The training set of the given rows (positions or mask), which keep their ``row_numbers``."""
         chosen = np.asarray(rows)
-        labels = np.where(self.signs[chosen] > 0, 1, 0)
+        if not chosen.size:
+            raise InputError("no rows were chosen; both classes are needed, so two rows at least")
         part = TrainingSet(
             self.features[chosen],
-            labels,
+            self.signs[chosen],
             positive=1,
             feature_names=self.feature_names,
             row_numbers=self.row_numbers[chosen],

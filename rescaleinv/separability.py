@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
@@ -148,7 +149,8 @@ def _greedy(training_set: TrainingSet, time_limit: float | None) -> tuple[list[i
             return kept, len(kept) == training_set.n_rows
         slack = _least_total_slack(part.conditioned, part.signs.astype(float))
         worst = np.zeros(len(kept), dtype=bool)
-        worst[_largest_removable(signs[kept], slack)] = True
+        if len(kept) > 2:  # of two rows, one of each class, none can go
+            worst[_largest_removable(signs[kept], slack)] = True
         kept = _without(training_set, kept, -slack, worst)
 
 
@@ -203,7 +205,8 @@ def _fewest(training_set: TrainingSet, time_limit: float | None) -> tuple[list[i
     """Fewest rows by implicit hitting sets: rows that conflict (an exact Farkas support) must lose one of them.
 
     Every conflict is verified in rationals and CP-SAT works in integers, so that no big constant and no tolerance
-    stands between the answer and its proof. Copies of a row go or stay together.
+    stands between the answer and its proof. Copies of a row go or stay together. The greedy rule's answer bounds the
+    number from above, each round's from below: where they meet, neither needs to be improved.
     """
     import time
 
@@ -219,7 +222,9 @@ def _fewest(training_set: TrainingSet, time_limit: float | None) -> tuple[list[i
     gone = [model.new_bool_var(f"gone{k}") for k in range(len(first))]
     for sign in (1, -1):
         model.add_bool_or([gone[k].negated() for k in np.flatnonzero(signs == sign)])
-    model.minimize(sum(int(c) * g for c, g in zip(copies, gone, strict=True)))
+    total = sum(int(c) * g for c, g in zip(copies, gone, strict=True))
+    model.minimize(total)
+    greedy = _greedy(training_set, None)[0]
     solver = cp_model.CpSolver()
     solver.parameters.random_seed = 0
     solver.parameters.num_workers = 1  # deterministic
@@ -232,15 +237,19 @@ def _fewest(training_set: TrainingSet, time_limit: float | None) -> tuple[list[i
         if status != cp_model.OPTIMAL or (deadline is not None and time.monotonic() > deadline):
             warnings.warn(
                 f"the fewest rows to leave out were not found within {time_limit:g} s; the greedy rule's are taken",
-                stacklevel=4,
+                stacklevel=3,
             )
-            return _greedy(training_set, None)[0], False
+            return greedy, False
+        least = round(solver.objective_value)
+        if least == training_set.n_rows - len(greedy):
+            return greedy, True
         keep = [k for k in range(len(first)) if not solver.value(gone[k])]
         conflicts = _disjoint_conflicts(training_set, first, keep)
         if not conflicts:
             return [i for i in range(training_set.n_rows) if not solver.value(gone[copy_of[i]])], True
         for conflict in conflicts:
             model.add_bool_or([gone[k] for k in conflict])
+        model.add(total >= least)  # more conflicts can't make it less; as a constraint it saves proving that again
 
 
 def _disjoint_conflicts(training_set: TrainingSet, first: IntArray, keep: list[int]) -> list[list[int]]:
@@ -289,7 +298,7 @@ def separable_subset(
     """
     if rule not in _RULES:
         raise InputError(f"the rule {rule!r} is not known; there are {', '.join(map(repr, _RULES))}")
-    if time_limit is not None and not time_limit > 0:
+    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
         raise InputError(f"time_limit is {time_limit!r}; a positive number of seconds, or None, is needed")
     if is_separable(training_set):
         kept, fewest = list(range(training_set.n_rows)), True

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
+from functools import cache, cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -15,21 +18,29 @@ from scipy.optimize import nnls
 
 from rescaleinv.errors import InputError, InseparableError, SolverError
 from rescaleinv.problem import FloatArray, IntArray, TrainingSet, as_matrix
+from rescaleinv.rationals import solve
 
 # A point is a candidate for the tight set if its margin is this near to 1 in the solver's own answer.
 _NEARLY_TIGHT = 1e-5
 _POLISHED = 1e-9
+# Multipliers go with the square of the units: beyond these powers of two a float can't hold them.
+_LARGEST_EXPONENT = 500
 
 
 def as_rescaling(rescaling: Any, n_features: int) -> FloatArray:
     """Check a rescaling τ: one positive finite factor a feature; None stands for 1 everywhere."""
     if rescaling is None:
         return np.ones(n_features)
-    tau = np.asarray(rescaling, dtype=np.float64)
+    try:
+        tau = np.array(rescaling, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the rescaling is not a sequence of numbers: {error}") from error
     if tau.shape != (n_features,):
         raise InputError(f"the rescaling has shape {tau.shape}; one factor for each of {n_features} features is needed")
-    if not (np.isfinite(tau) & (tau > 0)).all():
-        raise InputError(f"the rescaling has a factor that is not positive and finite: {tau[~(tau > 0)] or tau}")
+    wrong = ~(np.isfinite(tau) & (tau > 0))
+    if wrong.any():
+        j = int(wrong.argmax())
+        raise InputError(f"the rescaling has the factor {tau[j]:g} for feature {j}; it must be positive and finite")
     return tau
 
 
@@ -39,6 +50,8 @@ class SVMSolution:
 
     ``weights`` minimises ½ Σ w_j²/τ_j² under y_i (w·x_i + b) >= 1. ``multipliers``, one a row, prove it:
     they are >= 0, zero where the row is not tight, balanced (Σ a_i y_i = 0), and Σ a_i y_i x_i = w / τ².
+    ``value_at_anchor`` is w·x + b at the training set's anchor: where the features have large offsets (years, time
+    stamps) it keeps the digits that the intercept, a sum of large numbers that cancel, has lost.
     """
 
     training_set: TrainingSet
@@ -46,27 +59,32 @@ class SVMSolution:
     intercept: float
     multipliers: FloatArray
     rescaling: FloatArray
+    value_at_anchor: float
 
     def decision_function(self, points: Any) -> FloatArray:
         """w·x + b: a point is positive where this is >= 0."""
-        return as_matrix(points, n_features=self.training_set.n_features) @ self.weights + self.intercept
+        rows = as_matrix(points, n_features=self.training_set.n_features)
+        return (rows - self.training_set.conditioning.anchor) @ self.weights + self.value_at_anchor
 
     @cached_property
     def _scaled_rows(self) -> tuple[FloatArray, FloatArray, float]:
         """Rows, weights and intercept in conditioned units times τ, in which the SVM is the plain one."""
         conditioning = self.training_set.conditioning
         factors = np.ldexp(self.rescaling, conditioning.exponent)
-        intercept = self.intercept + float(self.weights @ conditioning.anchor)
-        return self.training_set.conditioned * factors, self.weights / self.rescaling, intercept
+        return self.training_set.conditioned * factors, self.weights / self.rescaling, self.value_at_anchor
 
     def kkt_residual(self) -> float:
-        """The largest relative error in any of the conditions that make this the SVM; about 1e-15 when all is well."""
+        """The largest relative error in any of the conditions that make this the SVM; about 1e-15 when all is well.
+
+        What the rounding of the multipliers themselves to floats can do to a sum of theirs is no error.
+        """
         rows, weights, intercept = self._scaled_rows
         signed = self.training_set.signs * self.multipliers
         total = max(float(np.abs(self.multipliers).sum()), np.finfo(float).tiny)
         magnitude = 1 + np.abs(rows) @ np.abs(weights) + abs(intercept)
         slack = (self.training_set.signs * (rows @ weights + intercept) - 1) / magnitude
-        gradient = np.abs(weights - signed @ rows)
+        rounding = 2 * np.finfo(float).eps * (np.abs(self.multipliers) @ np.abs(rows))
+        gradient = np.abs(weights - (signed.astype(np.longdouble) @ rows).astype(float)) - rounding
         return float(
             max(
                 -slack.min(),
@@ -150,9 +168,10 @@ def _equality_solution(
         return None
     extended, target = system.astype(np.longdouble), right.astype(np.longdouble)
     solution = (inverse_system @ right).astype(np.longdouble)
-    for _ in range(4):
-        solution = solution + inverse_system @ (target - extended @ solution).astype(float)
-    result = solution.astype(float)
+    with np.errstate(over="ignore", invalid="ignore"):  # the refinement of a system that is all but singular diverges
+        for _ in range(4):
+            solution = solution + inverse_system @ (target - extended @ solution).astype(float)
+        result = solution.astype(float)
     if not np.isfinite(result).all():
         return None
     return result[:n], result[n : n + p], float(result[-1])
@@ -208,7 +227,7 @@ def minimal_norm_svm(training_set: TrainingSet, rescaling: Any = None) -> SVMSol
     """The SVM of the features rescaled by τ, in original units: the w of least Σ w_j²/τ_j² that separates (Theorem 2).
 
     Solved by Clarabel through cvxpy (compiled once a training set), then polished on the set of tight rows, so that
-    ``kkt_residual()`` is below 1e-9.
+    ``kkt_residual()`` is below 1e-9. Where that fails, as it may when factors are far apart, it is solved in rationals.
 
     Parameters
     ----------
@@ -232,44 +251,145 @@ def minimal_norm_svm(training_set: TrainingSet, rescaling: Any = None) -> SVMSol
     """
     tau = as_rescaling(rescaling, training_set.n_features)
     exponents = np.frexp(tau)[1] + training_set.conditioning.exponent
-    shift = int(exponents.max())  # a common factor changes nothing; without it the solver sees factors of about 1
-    factors = np.ldexp(tau, training_set.conditioning.exponent - shift)
+    varies = training_set.conditioned.any(axis=0)  # a constant feature gets no weight, whatever its factor
+    if not varies.any():
+        _require_separable(training_set)  # raises: all rows are the same point
+    shift = int(
+        exponents[varies].max()
+    )  # a common factor changes nothing; without it the solver sees factors of about 1
+    if abs(shift) > _LARGEST_EXPONENT:
+        raise InputError(
+            f"the features rescaled have a range of about {2.0**shift if shift < 1024 else np.inf:.3g}; squares of such "
+            "numbers are beyond what a float can hold. Multiply all factors by a common one, which changes nothing else"
+        )
+    factors = np.where(varies, np.ldexp(tau, training_set.conditioning.exponent - shift), 1.0)
     signs = training_set.signs.astype(float)
     rows = training_set.conditioned * factors
     raw = _parametric(training_set).solve(factors)
     polished = None if raw is None else _polish(rows, signs, *raw)
-    if polished is None:
-        from rescaleinv.separability import separation
+    if polished is not None:
+        weights, value_at_anchor, multipliers = polished
+        original, intercept = training_set.conditioning.weights_to_original(weights * factors, value_at_anchor)
+        multipliers = np.ldexp(multipliers, -2 * shift)
+        found = SVMSolution(training_set, original, intercept, multipliers, tau, value_at_anchor)
+        if found.is_optimal():
+            return found
+    _require_separable(training_set)
+    return _exact_solution(training_set, tau, _nearest_points(rows, signs))
 
-        found = separation(training_set)
-        if not found.separable:
-            raise InseparableError(
-                f"no hyperplane separates the {len(training_set.positives)} positive from the "
-                f"{len(training_set.negatives)} negative rows (rows {found.conflict_text()} already conflict); "
-                "leave points out with separable_subset, or use a soft margin (finite C)"
-            )
-        polished = _polish(rows, signs, *_from_nearest_points(rows, signs))
-    if polished is None:
-        raise SolverError(
-            "the SVM could not be solved to full accuracy at this rescaling; its factors may be too far apart "
-            f"(the largest is {tau.max() / tau.min():.3g} times the smallest)"
+
+def _require_separable(training_set: TrainingSet) -> None:
+    from rescaleinv.separability import separation
+
+    found = separation(training_set)
+    if not found.separable:
+        raise InseparableError(
+            f"no hyperplane separates the {len(training_set.positives)} positive from the "
+            f"{len(training_set.negatives)} negative rows (rows {found.conflict_text()} already conflict); "
+            "leave points out with separable_subset, or use a soft margin (finite C)"
         )
-    weights, intercept, multipliers = polished
-    original, b = training_set.conditioning.weights_to_original(weights * factors, intercept)
-    return SVMSolution(training_set, original, b, np.ldexp(multipliers, -2 * shift), tau)
 
 
-def _from_nearest_points(rows: FloatArray, signs: FloatArray) -> tuple[FloatArray, float]:
-    """The SVM as the nearest points of two convex hulls, by non-negative least squares: slower, hard to upset."""
+def _nearest_points(rows: FloatArray, signs: FloatArray) -> list[int]:
+    """The rows that support the nearest points of the two convex hulls, by non-negative least squares: a good guess."""
     heavy = 1e6 * max(np.abs(rows).max(), np.finfo(float).tiny)
     columns = np.vstack([(rows * signs[:, None]).T, heavy * (signs > 0), heavy * (signs < 0)])
     target = np.concatenate([np.zeros(rows.shape[1]), [heavy, heavy]])
     try:
-        shares = nnls(columns, target, maxiter=30 * len(rows))[0]
-    except RuntimeError as error:
-        raise SolverError(f"the SVM could not be solved: {error}") from error
-    direction = (shares * signs) @ rows
-    scores = rows @ direction
-    top, bottom = scores[signs > 0].min(), scores[signs < 0].max()
-    scale = 2 / max(top - bottom, np.finfo(float).tiny)
-    return direction * scale, float(-scale * (top + bottom) / 2)
+        return np.flatnonzero(nnls(columns, target, maxiter=30 * len(rows))[0]).tolist()
+    except RuntimeError:
+        return []
+
+
+def _exact_solution(training_set: TrainingSet, tau: FloatArray, guess: list[int]) -> SVMSolution:
+    """The SVM of a separable training set by a dual active-set method in rationals, rounded at the very end.
+
+    The active rows always are independent and have multipliers >= 0, so that the classifier is the SVM of these rows
+    alone. A row with too small a margin joins; rows whose multipliers reach zero on the way leave. The norm grows with
+    every row that has joined, so that no set of active rows comes twice.
+    """
+    rows, exponents = training_set.integer_rows
+    y = training_set.signs.tolist()
+    lowest = [min(column) for column in zip(*rows, strict=True)]
+    rows = [[value - low for value, low in zip(row, lowest, strict=True)] for row in rows]
+    units = [Fraction(t) * Fraction(2) ** e for t, e in zip(tau.tolist(), exponents, strict=True)]
+    common = max(
+        unit.denominator for unit in units
+    )  # a power of two, as all are; multipliers are in units of its square
+    squared = [int(unit * common) ** 2 for unit in units]
+
+    @cache
+    def kernel(i: int, k: int) -> int:
+        return y[i] * y[k] * sum(t * a * b for t, a, b in zip(squared, rows[i], rows[k], strict=True))
+
+    def tight_on(chosen: list[int]) -> list[Fraction] | None:
+        """Multipliers and intercept with which the chosen rows are tight; None where they depend on each other."""
+        system = [[*(kernel(i, k) for k in chosen), y[i]] for i in chosen] + [[*(y[i] for i in chosen), 0]]
+        return solve(system, [1] * len(chosen) + [0])
+
+    active, multipliers, intercept = _dual_feasible(tight_on, guess, [y.index(1), y.index(-1)])
+    while True:
+        pull = [
+            t * sum(a * y[i] * rows[i][j] for i, a in zip(active, multipliers, strict=True))
+            for j, t in enumerate(squared)
+        ]
+        scores = _scores(rows, y, pull, intercept)
+        joining = min(range(len(rows)), key=scores.__getitem__)
+        if scores[joining] >= 1:
+            break
+        multipliers = [*multipliers, Fraction(0)]
+        while True:
+            target = tight_on([*active, joining])
+            if target is not None:
+                step, intercept = [new - old for new, old in zip(target, multipliers, strict=False)], target[-1]
+            else:  # the joining row depends on the active ones: it takes over from them, the classifier stays
+                system = [[*(kernel(i, k) for k in active), y[i]] for i in active] + [[*(y[i] for i in active), 0]]
+                change = solve(system, [*(-kernel(i, joining) for i in active), -y[joining]])
+                assert change is not None
+                step = [*change[:-1], Fraction(1)]
+            ratios = [(-a / d, k) for k, (a, d) in enumerate(zip(multipliers, step, strict=True)) if d < 0]
+            length, leaving = min(ratios, default=(None, -1))
+            if target is not None and (length is None or length >= 1):
+                active, multipliers = [*active, joining], target[:-1]
+                break
+            if length is None:
+                raise SolverError("the SVM has no solution: the training set is not separable")
+            multipliers = [a + length * d for a, d in zip(multipliers, step, strict=True)]
+            del active[leaving], multipliers[leaving]
+    weights = [p / Fraction(2) ** e for p, e in zip(pull, exponents, strict=True)]
+    multipliers = [a * common**2 for a in multipliers]
+    intercept -= sum(p * low for p, low in zip(pull, lowest, strict=True))
+    anchor = training_set.conditioning.anchor.tolist()
+    value_at_anchor = sum((w * Fraction(x) for w, x in zip(weights, anchor, strict=True)), intercept)
+    full = np.zeros(len(rows))
+    full[active] = [float(a) for a in multipliers]
+    return SVMSolution(
+        training_set, np.array([float(w) for w in weights]), float(intercept), full, tau, float(value_at_anchor)
+    )
+
+
+def _scores(rows: list[list[int]], y: list[int], pull: list[Fraction], intercept: Fraction) -> list[Fraction]:
+    """The margins of all rows, with one common denominator so that the sums are sums of integers."""
+    denominator = math.lcm(intercept.denominator, *(p.denominator for p in pull))
+    numerators = [int(p * denominator) for p in pull]
+    offset = int(intercept * denominator)
+    return [
+        Fraction(sign * (sum(map(int.__mul__, numerators, row)) + offset), denominator)
+        for sign, row in zip(y, rows, strict=True)
+    ]
+
+
+def _dual_feasible(
+    tight_on: Callable[[list[int]], list[Fraction] | None], guess: list[int], pair: list[int]
+) -> tuple[list[int], list[Fraction], Fraction]:
+    """Active rows with multipliers >= 0 to start from: those of the guess, without the ones that pull the wrong way."""
+    for active in (guess, pair):
+        while len(active) > 1:
+            answer = tight_on(active)
+            if answer is None:
+                break
+            *multipliers, intercept = answer
+            if min(multipliers) >= 0:
+                return active, multipliers, intercept
+            active = [i for i, a in zip(active, multipliers, strict=True) if a > 0]
+    raise SolverError("the SVM has no solution: a positive and a negative row are the same point")

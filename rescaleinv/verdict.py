@@ -1,15 +1,27 @@
-"""Verdicts, and certificates as JSON with exact numbers. A leaf: it imports nothing of the package but its errors."""
+"""Verdicts of a batch of points, and certificates as JSON with exact numbers.
+
+A leaf: it imports nothing of the package but its errors.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import html
 import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
-from rescaleinv.errors import CertificateError
+import numpy as np
+import numpy.typing as npt
+
+from rescaleinv.errors import CertificateError, InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SCHEMA = "rescaleinv-certificate/1"
 
@@ -84,14 +96,15 @@ class Certificate:
         rescaleinv.errors.CertificateError: a certificate is a JSON object with a digest
         """
         try:
-            content = json.loads(text)
-        except ValueError as error:
-            raise CertificateError(f"not a JSON text: {error}") from error
-        if not isinstance(content, dict) or "digest" not in content:
+            content = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_without_repeats)
+            digest = content.pop("digest", None) if isinstance(content, dict) else None
+            certificate = cls(content)
+            fits = digest is not None and certificate.digest == digest
+        except (ValueError, RecursionError) as error:
+            raise CertificateError(f"not the JSON text of a certificate: {error}") from error
+        if digest is None:
             raise CertificateError("a certificate is a JSON object with a digest")
-        digest = content.pop("digest")
-        certificate = cls(content)
-        if certificate.digest != digest:
+        if not fits:
             raise CertificateError("the certificate is damaged: its digest does not fit its content")
         return certificate
 
@@ -99,5 +112,143 @@ class Certificate:
         return f"Certificate({self.claim!r}, digest {self.digest[:12]}…)"
 
 
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("an object has a field twice")
+    return dict(pairs)
+
+
 def _canonical(content: dict[str, Any]) -> bytes:
     return json.dumps(content, allow_nan=False, sort_keys=True, separators=(",", ":")).encode()
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Two rescalings of the features (factors τ, one a feature) that give a point opposite labels, and the proof.
+
+    Train an ordinary SVM on ``x * positive`` and one on ``x * negative``, and see.
+    """
+
+    positive: npt.NDArray[np.float64]
+    negative: npt.NDArray[np.float64]
+    certificate: Certificate
+
+
+def _words(code: int) -> str:
+    return Verdict(code).name.lower().replace("_", " ")
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """The verdicts of a batch of points. A verdict is never a class label; the boolean masks are the way to ask.
+
+    Attributes
+    ----------
+    code : int8 array
+        ``Verdict`` values: 1 strongly positive, -1 strongly negative, 0 neutral, 2 unknown.
+    lower, upper : float array
+        Infimum and supremum of the decision value over all the rescalings; nan where not known.
+    reason : array of str
+        Why a point is unknown, else "".
+    status : array of str
+        What was shown: "proved" (a certificate was checked), "certified" (one is available), "computed"; "" if unknown.
+    points : float array
+        The points, original units.
+    """
+
+    code: npt.NDArray[np.int8]
+    lower: npt.NDArray[np.float64]
+    upper: npt.NDArray[np.float64]
+    reason: npt.NDArray[Any]
+    status: npt.NDArray[Any]
+    points: npt.NDArray[np.float64]
+    explain: Callable[[npt.NDArray[np.float64]], Witness] = field(repr=False)
+
+    @property
+    def strongly_positive(self) -> npt.NDArray[np.bool_]:
+        return self.code == Verdict.STRONGLY_POSITIVE
+
+    @property
+    def strongly_negative(self) -> npt.NDArray[np.bool_]:
+        return self.code == Verdict.STRONGLY_NEGATIVE
+
+    @property
+    def neutral(self) -> npt.NDArray[np.bool_]:
+        return self.code == Verdict.NEUTRAL
+
+    @property
+    def unknown(self) -> npt.NDArray[np.bool_]:
+        return self.code == Verdict.UNKNOWN
+
+    @property
+    def strong(self) -> npt.NDArray[np.bool_]:
+        return self.strongly_positive | self.strongly_negative
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return (Verdict(int(code)) for code in self.code)
+
+    @overload
+    def __getitem__(self, key: int) -> Verdict: ...
+
+    @overload
+    def __getitem__(self, key: slice | npt.NDArray[Any]) -> Verdicts: ...
+
+    def __getitem__(self, key: Any) -> Verdict | Verdicts:
+        """One ``Verdict`` for a number; for a slice, a mask or an array of numbers, the ``Verdicts`` of those points."""
+        if isinstance(key, (int, np.integer)):
+            return Verdict(int(self.code[key]))
+        return Verdicts(
+            self.code[key],
+            self.lower[key],
+            self.upper[key],
+            self.reason[key],
+            self.status[key],
+            self.points[key],
+            self.explain,
+        )
+
+    def witness(self, i: int) -> Witness:
+        """The two rescalings that disagree about point i, which must be neutral."""
+        verdict = self[i]
+        if verdict is not Verdict.NEUTRAL:
+            raise InputError(f"point {i} is {_words(verdict)}: only a neutral point has two rescalings that disagree")
+        return self.explain(self.points[i])
+
+    def certificate(self, i: int) -> Certificate:
+        """The certificate of point i for ``rescaleinv.verify``."""
+        verdict = self[i]
+        if verdict is not Verdict.NEUTRAL:
+            raise CertificateError(f"point {i} is {_words(verdict)}; certificates exist for neutral points only")
+        return self.explain(self.points[i]).certificate
+
+    def counts(self) -> dict[str, int]:
+        return {_words(kind): int((self.code == kind).sum()) for kind in (1, -1, 0, 2)}
+
+    def summary(self) -> str:
+        """One line in words."""
+        total = max(len(self), 1)
+        counted = ", ".join(f"{count} {name} ({count / total:.0%})" for name, count in self.counts().items() if count)
+        return f"{len(self)} points: {counted or 'none'}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas data frame, one row a point."""
+        import pandas as pd
+
+        words = [_words(code) for code in self.code.tolist()]
+        columns = {"verdict": words, "code": self.code, "lower": self.lower, "upper": self.upper}
+        return pd.DataFrame({**columns, "status": self.status.astype(str), "reason": self.reason.astype(str)})
+
+    def __repr__(self) -> str:
+        return f"Verdicts({self.summary()})"
+
+    def _repr_html_(self) -> str:
+        table = self.to_frame().head(20).to_html(escape=True, float_format="%.4g")
+        more = f"<p>… {len(self) - 20} more</p>" if len(self) > 20 else ""
+        return f"<p>{html.escape(self.summary())}</p>{table}{more}"

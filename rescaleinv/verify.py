@@ -149,25 +149,37 @@ def _parse(text: str, what: str) -> Any:
 def check(certificate: str, training: str | None = None) -> str:
     """Check the JSON text of a certificate; return the claim that it proves, or raise ``Refused``.
 
-    ``training`` is the JSON text of the training rows, for a certificate that refers to them by their SHA-256 only.
+    ``training`` is the JSON text of the training rows, for a certificate that refers to them by their SHA-256 only. A
+    certificate that brings its own rows is refused if they are not these.
     """
+    try:
+        return _check(certificate, training)
+    except Refused:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"larger numbers or deeper nesting than are read here: {error}") from error
+
+
+def _check(certificate: str, training: str | None) -> str:
     content = _parse(certificate, "the certificate")
     names = "schema claim point training evidence versions digest"
     schema, claim, point_texts, training_record, evidence, versions, digest = _fields(content, "the certificate", names)
     _require(schema == SCHEMA, f"schema: {schema!r} is not {SCHEMA!r}")
     del content["digest"]
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+    canonical = json.dumps(content, allow_nan=False, sort_keys=True, separators=(",", ":")).encode()
     _require(hashlib.sha256(canonical).hexdigest() == digest, "digest: the certificate is damaged")
     _require(isinstance(versions, dict), "versions is not a JSON object")
+    given = None if training is None else _Training(_parse(training, "the training rows"))
     if isinstance(training_record, dict) and "rows" not in training_record:
         sha256, left_out = _fields(training_record, "training", "sha256 left_out")
-        _require(training is not None, "training: the rows are not in the certificate and were not given")
-        assert training is not None
-        rows = _Training(_parse(training, "the training rows"))
-        _require(rows.sha256 == sha256, "training.sha256 is not that of the rows that were given")
         _require(type(left_out) is int and left_out >= 0, "training.left_out is not a number of rows")
+        if given is None:
+            raise Refused("training: the rows are not in the certificate and were not given")
+        rows = given
     else:
         rows = _Training(training_record)
+        sha256 = rows.sha256
+    _require(given is None or given.sha256 == sha256, "training.sha256 is not that of the rows that were given")
     point = _numbers(point_texts, "point", rows.n_features)
     _require(isinstance(evidence, dict) and "kind" in evidence, "evidence has no kind")
     kind = evidence["kind"]
@@ -179,7 +191,7 @@ def check(certificate: str, training: str | None = None) -> str:
 def _certificates(path: str) -> Iterator[tuple[str, str]]:
     """The certificates in a file, each with a name: one over several lines, or one a line."""
     text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if len(lines) > 1 and lines[0][1].strip() == "{":
         lines = [(1, text)]
     for number, line in lines:
@@ -195,7 +207,9 @@ def main(arguments: Iterable[str] | None = None) -> int:
         "files", nargs="+", metavar="FILE", help="certificates, one a file or one a line; - reads them in"
     )
     parser.add_argument(
-        "--training", metavar="ROWS", help="the training rows, for certificates that only refer to them"
+        "--training",
+        metavar="ROWS",
+        help="the training rows, for certificates that only refer to them (others must agree)",
     )
     options = parser.parse_args(None if arguments is None else list(arguments))
     proved = refused = 0

@@ -129,7 +129,7 @@ ENTRIES = {
             _LIVER_FEATURES,
             label_of={"1": "-1", "2": "1"},
             number_of={"Female": "0", "Male": "1"},
-            # The mean of the column was written into the four empty cells there; measured ratios have two decimals.
+            # Copies of it have the mean of the column in the four empty cells; measured ratios have two decimals.
             stands_for_empty="0.94706",
         ),
     ),
@@ -161,9 +161,7 @@ ENTRIES = {
         "dataset/42/glass+identification",
         (1, 2, 3, 5, 6, 7),
         "The type of glass.",
-        openml=OpenMLCopy(
-            41, 214, ("ri", "na", "mg", "al", "si", "k", "ca", "ba", "fe"), label_of=_GLASS_TYPES, note=_OTHER_ORDER
-        ),
+        openml=OpenMLCopy(41, 214, _GLASS_FEATURES, label_of=_GLASS_TYPES, note=_OTHER_ORDER),
     ),
     "vehicle": Entry(
         "Statlog (Vehicle Silhouettes)",

@@ -1,0 +1,73 @@
+"""What the benchmarks share: the --quick flag, a plain table, and results as JSON with the machine they ran on."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+_PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "cvxpy",
+    "clarabel",
+    "highspy",
+    "ortools",
+    "pulp",
+    "numba",
+    "python-flint",
+)
+
+
+def quick_flag(description: str | None) -> bool:
+    """Was the script called with --quick (smaller sizes, and the stored results are left alone)?"""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="smaller sizes; the stored results are not overwritten")
+    return bool(parser.parse_args().quick)
+
+
+def machine() -> dict[str, Any]:
+    """Figures of speed mean little without it."""
+    versions = {}
+    for package in _PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:  # an optional one
+            versions[package] = None
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "cpu_count": os.cpu_count(),
+        "processor": platform.machine(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "versions": versions,
+    }
+
+
+def write_result(name: str, payload: Any) -> Path:
+    """Write ``results/<name>.json``: the payload and the machine."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    text = json.dumps({"machine": machine(), "results": payload}, indent=1, allow_nan=False, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+def print_table(rows: Sequence[dict[str, Any]]) -> None:
+    """Records with the same keys as a table, one line each."""
+    cells = [list(rows[0]), *([_text(value) for value in row.values()] for row in rows)]
+    widths = [max(len(line[k]) for line in cells) for k in range(len(cells[0]))]
+    for line in cells:
+        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
+
+
+def _text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,971 @@
+"""Compiled steps of the walk over the vertices of the closure of RO(X); ``walk.py`` drives them.
+
+A vertex of the perturbed problem is a *basis*: rows T whose margin is tight and features Z whose weight is zero, n + 1 in
+all. Its numbers come in two levels: the value at no perturbation, and its rate of change with an infinitesimal one.
+
+Every decision is a sign. A float far from zero has it. A float near zero is tested for being zero exactly by a residue
+modulo the prime 2**61 - 1 (wrong with a chance of 4e-19), which is carried along only where it is needed. What is near
+zero and not zero (decimal data have many: 0.1 + 0.2 is nearly 0.3) is computed again as a pair of floats, high and low,
+with twice the digits; what even then has no clear sign is left to rational arithmetic, outside of this module.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit, uint64
+
+PRIME = (1 << 61) - 1
+LARGEST_POWER = 2200  # powers of two are tabulated from -LARGEST_POWER to LARGEST_POWER
+
+AMBIGUOUS = -1  # a float was near zero, and no residues were carried
+UNDECIDED = -2  # near zero, not zero: rational arithmetic must decide
+INVALID = -3  # the basis is no vertex of the complex: the walk went wrong before
+
+_NEAR = 1e-9  # relative: floats nearer to zero than this have no sign of their own
+_GROWTH = 1e7  # a simplex table whose entries grow beyond this has lost too many digits
+
+_P = uint64(PRIME)
+_MASK30 = uint64((1 << 30) - 1)
+_MASK31 = uint64((1 << 31) - 1)
+_1, _30, _31, _61 = uint64(1), uint64(30), uint64(31), uint64(61)
+_ZERO = uint64(0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fold(x):
+    x = (x >> _61) + (x & _P)
+    return x - _P if x >= _P else x
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _mul(a, b):
+    """a b modulo the prime, by halves of 31 bits."""
+    ah, al, bh, bl = a >> _31, a & _MASK31, b >> _31, b & _MASK31
+    middle = al * bh + ah * bl
+    return _fold(((ah * bh) << _1) + (middle >> _30) + ((middle & _MASK30) << _31) + al * bl)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add(a, b):
+    x = a + b
+    return x - _P if x >= _P else x
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sub(a, b):
+    return a - b if a >= b else a + _P - b
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _inverse(a):
+    """a to the power of p - 2."""
+    result, exponent = _1, _P - uint64(2)
+    while exponent > _ZERO:
+        if exponent & _1:
+            result = _mul(result, a)
+        a = _mul(a, a)
+        exponent >>= _1
+    return result
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def float_residues(values, powers):
+    """The residues of floats, which are rationals: m 2**e."""
+    result = np.empty(values.shape, dtype=np.uint64)
+    flat, out = values.ravel(), result.ravel()
+    for i in range(flat.size):
+        mantissa, exponent = math.frexp(flat[i])
+        whole = int(mantissa * 9007199254740992.0)  # 2**53
+        magnitude = uint64(abs(whole))
+        residue = _mul(_fold(magnitude), powers[exponent - 53 + LARGEST_POWER])
+        out[i] = _sub(_ZERO, residue) if whole < 0 else residue
+    return result
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _invert(matrix, size, inverse, work, correction):
+    """Gauss-Jordan with partial pivoting, then refinement. Returns the relative error left, or 1 where it is too large."""
+    for i in range(size):
+        for j in range(size):
+            work[i, j] = matrix[i, j]
+            inverse[i, j] = 1.0 if i == j else 0.0
+    for k in range(size):
+        best, row = 0.0, -1
+        for i in range(k, size):
+            if abs(work[i, k]) > best:
+                best, row = abs(work[i, k]), i
+        if row < 0 or best < 1e-12:
+            return 1.0
+        if row != k:
+            for j in range(size):
+                work[row, j], work[k, j] = work[k, j], work[row, j]
+                inverse[row, j], inverse[k, j] = inverse[k, j], inverse[row, j]
+        scale = 1.0 / work[k, k]
+        for j in range(size):
+            work[k, j] *= scale
+            inverse[k, j] *= scale
+        for i in range(size):
+            factor = work[i, k]
+            if i != k and factor != 0.0:
+                for j in range(size):
+                    work[i, j] -= factor * work[k, j]
+                    inverse[i, j] -= factor * inverse[k, j]
+    for step in range(3):
+        worst = 0.0
+        for i in range(size):
+            for j in range(size):
+                total = -1.0 if i == j else 0.0
+                for k in range(size):
+                    total += matrix[i, k] * inverse[k, j]
+                work[i, j] = total
+                worst = max(worst, abs(total))
+        if worst < 1e-13 or (step == 2 and worst < 1e-10):
+            return worst
+        if worst > 1e-3:
+            return 1.0
+        for i in range(size):
+            for j in range(size):
+                total = 0.0
+                for k in range(size):
+                    total += inverse[i, k] * work[k, j]
+                correction[i, j] = total
+        for i in range(size):
+            for j in range(size):
+                inverse[i, j] -= correction[i, j]
+    return 1.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _invert_residues(matrix, size, inverse, work):
+    for i in range(size):
+        for j in range(size):
+            work[i, j] = matrix[i, j]
+            inverse[i, j] = _1 if i == j else _ZERO
+    for k in range(size):
+        row = k
+        while row < size and work[row, k] == _ZERO:
+            row += 1
+        if row == size:
+            return False
+        if row != k:
+            for j in range(size):
+                work[row, j], work[k, j] = work[k, j], work[row, j]
+                inverse[row, j], inverse[k, j] = inverse[k, j], inverse[row, j]
+        scale = _inverse(work[k, k])
+        for j in range(size):
+            work[k, j] = _mul(work[k, j], scale)
+            inverse[k, j] = _mul(inverse[k, j], scale)
+        for i in range(size):
+            factor = work[i, k]
+            if i != k and factor != _ZERO:
+                for j in range(size):
+                    work[i, j] = _sub(work[i, j], _mul(factor, work[k, j]))
+                    inverse[i, j] = _sub(inverse[i, j], _mul(factor, inverse[k, j]))
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _entry_sign(value, residue, carried):
+    """The sign of an entry of the simplex table, or a status other than -1, 0, 1 (see ``_SIGN_…``)."""
+    if carried:
+        if residue == _ZERO:
+            return 0
+        if abs(value) < 1e-10:
+            return 3
+    elif abs(value) < _NEAR:
+        return 2
+    return 1 if value > 0 else -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pivot(table, residues, carried, n_rows, n_columns, row, column):
+    """Exchange the row's variable with the column's; returns False where entries have grown too much."""
+    scale = -1.0 / table[row, column]
+    for j in range(n_columns):
+        table[row, j] *= scale
+    table[row, column] = -scale
+    largest = 0.0
+    for i in range(n_rows):
+        factor = table[i, column]
+        if i != row and factor != 0.0:
+            for j in range(n_columns):
+                if j != column:
+                    table[i, j] += factor * table[row, j]
+                    largest = max(largest, abs(table[i, j]))
+            table[i, column] = factor * table[row, column]
+    if carried:
+        inverse = _inverse(residues[row, column])
+        negative = _sub(_ZERO, inverse)
+        for j in range(n_columns):
+            residues[row, j] = _mul(residues[row, j], negative)
+        residues[row, column] = inverse
+        for i in range(n_rows):
+            factor = residues[i, column]
+            if i != row and factor != _ZERO:
+                for j in range(n_columns):
+                    if j != column:
+                        residues[i, j] = _add(residues[i, j], _mul(factor, residues[row, j]))
+                residues[i, column] = _mul(factor, inverse)
+        for i in range(n_rows):
+            for j in range(n_columns):
+                if residues[i, j] == _ZERO:
+                    table[i, j] = 0.0
+    return largest < _GROWTH
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _leaving_row(table, residues, carried, n_basic, column, row_variables, preferred):
+    """The basic row that first reaches zero as the column's variable grows: its number, -1 for none, or a status - 10."""
+    best_row, best_ratio = -1, np.inf
+    for i in range(n_basic):
+        sign = _entry_sign(table[i, column], residues[i, column], carried)
+        if sign >= 2:
+            return -10 - sign
+        if sign < 0:
+            ratio = max(table[i, 0], 0.0) / -table[i, column]
+            nearly = abs(ratio - best_ratio) <= 1e-12 * max(ratio, 1e-300)
+            if nearly and best_row >= 0:
+                first = row_variables[i] == preferred
+                if first or (row_variables[best_row] != preferred and row_variables[i] < row_variables[best_row]):
+                    best_row, best_ratio = i, ratio
+            elif ratio < best_ratio:
+                best_row, best_ratio = i, ratio
+    return best_row
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _status_of(sign):
+    return AMBIGUOUS if sign == 2 else UNDECIDED
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _entering_column(table, residues, carried, row, n_columns, direction, blocked, column_variables, bland):
+    """A column that moves the row's variable in the direction: its number, -1 for none, or a status - 10."""
+    best, best_size = -1, 0.0
+    for j in range(1, n_columns):
+        if j == blocked:
+            continue
+        sign = _entry_sign(table[row, j], residues[row, j], carried)
+        if sign >= 2:
+            return -10 - sign
+        if sign == direction:
+            if bland:
+                if best < 0 or column_variables[j] < column_variables[best]:
+                    best = j
+            elif abs(table[row, j]) > best_size:
+                best, best_size = j, abs(table[row, j])
+    return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _find_edges(table, residues, carried, k, n, row_variables, column_variables, tight_edge, up_edge, down_edge):
+    """Which edges at a vertex belong to the complex: a linear program each, all from one table.
+
+    Rows 0 … k are the multipliers a_i, rows k+1 … n the μ_j of the features without weight; columns are the constant
+    and the ν_j >= 0 of the features with weight (μ_j s_j = 1 + ν_j, scaled). Dropping tight row i is an edge iff a_i can be
+    0 while all a >= 0; giving feature j weight of a sign is one iff μ_j can have that sign.
+    """
+    n_rows, n_columns = n + 1, k + 2
+    artificial = 2 * k + 1  # its column is the last one
+    # make it feasible: an artificial variable is added to every a_i, then driven to zero
+    worst, row = 0.0, -1
+    for i in range(k + 1):
+        sign = _entry_sign(table[i, 0], residues[i, 0], carried)
+        if sign >= 2:
+            return _status_of(sign)
+        if sign < 0 and table[i, 0] < worst:
+            worst, row = table[i, 0], i
+    if row >= 0:
+        column = k + 1
+        if not _pivot(table, residues, carried, n_rows, n_columns, row, column):
+            return AMBIGUOUS if not carried else UNDECIDED
+        row_variables[row], column_variables[column] = artificial, row_variables[row]
+        place = row
+        iterations = 0
+        while place >= 0:
+            iterations += 1
+            if iterations > 400:
+                return AMBIGUOUS if not carried else UNDECIDED
+            entering = _entering_column(
+                table, residues, carried, place, n_columns, -1, 0, column_variables, iterations > 60
+            )
+            if entering <= -10:
+                return _status_of(-10 - entering)
+            if entering < 0:
+                # the artificial is at its least; only zero will do, and then any exchange takes it out
+                sign = _entry_sign(table[place, 0], residues[place, 0], carried)
+                if sign >= 2:
+                    return _status_of(sign)
+                if sign != 0:
+                    return INVALID
+                entering = _entering_column(table, residues, carried, place, n_columns, 1, 0, column_variables, False)
+                if entering <= -10:
+                    return _status_of(-10 - entering)
+                if entering < 0:
+                    return INVALID
+                leaving = place
+            else:
+                leaving = _leaving_row(table, residues, carried, k + 1, entering, row_variables, artificial)
+                if leaving <= -10:
+                    return _status_of(-10 - leaving)
+            if not _pivot(table, residues, carried, n_rows, n_columns, leaving, entering):
+                return AMBIGUOUS if not carried else UNDECIDED
+            row_variables[leaving], column_variables[entering] = column_variables[entering], row_variables[leaving]
+            if leaving == place:
+                place = -1
+    blocked = -1
+    for j in range(1, n_columns):
+        if column_variables[j] == artificial:
+            blocked = j
+    for j in range(1, n_columns):
+        if j != blocked and column_variables[j] <= k:
+            tight_edge[column_variables[j]] = 1
+    # questions 0 … k: can a_i be 0; then for each feature without weight: can μ_j be positive, negative
+    for question in range(k + 1 + 2 * (n - k)):
+        iterations = 0
+        while True:
+            for i in range(k + 1):
+                if row_variables[i] <= k and tight_edge[row_variables[i]] == 0:
+                    sign = _entry_sign(table[i, 0], residues[i, 0], carried)
+                    if sign >= 2:
+                        return _status_of(sign)
+                    if sign == 0:
+                        tight_edge[row_variables[i]] = 1
+            for j in range(n - k):
+                if up_edge[j] == 0 or down_edge[j] == 0:
+                    sign = _entry_sign(table[k + 1 + j, 0], residues[k + 1 + j, 0], carried)
+                    if sign >= 2:
+                        return _status_of(sign)
+                    if sign > 0:
+                        up_edge[j] = 1
+                    elif sign < 0:
+                        down_edge[j] = 1
+            if question <= k:
+                if tight_edge[question] != 0:
+                    break
+                row, direction = -1, -1
+                for i in range(k + 1):
+                    if row_variables[i] == question:
+                        row = i
+            else:
+                j = (question - k - 1) // 2
+                up = (question - k - 1) % 2 == 0
+                if (up and up_edge[j] != 0) or (not up and down_edge[j] != 0):
+                    break
+                row, direction = k + 1 + j, 1 if up else -1
+            iterations += 1
+            if iterations > 400:
+                return AMBIGUOUS if not carried else UNDECIDED
+            entering = _entering_column(
+                table, residues, carried, row, n_columns, direction, blocked, column_variables, iterations > 60
+            )
+            if entering <= -10:
+                return _status_of(-10 - entering)
+            if entering < 0:
+                break  # the best value is reached, and it is not enough
+            leaving = _leaving_row(
+                table, residues, carried, k + 1, entering, row_variables, question if question <= k else -1
+            )
+            if leaving <= -10:
+                return _status_of(-10 - leaving)
+            if leaving < 0:  # no bound, which only a μ_j can have
+                if direction > 0:
+                    up_edge[j] = 1
+                else:
+                    down_edge[j] = 1
+                break
+            if not _pivot(table, residues, carried, n_rows, n_columns, leaving, entering):
+                return AMBIGUOUS if not carried else UNDECIDED
+            row_variables[leaving], column_variables[entering] = column_variables[entering], row_variables[leaving]
+            if column_variables[entering] <= k:
+                tight_edge[column_variables[entering]] = 1
+    return 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_pair(high, low, x, y):
+    """(high, low) + (x, y), where the second of each is the rounding error that the first leaves."""
+    total = high + x
+    back = total - high
+    error = (high - (total - back)) + (x - back) + low + y
+    result = total + error
+    return result, error - (result - total)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _product_pair(x, y):
+    """x y and its rounding error, by halves of 26 bits."""
+    product = x * y
+    t = 134217729.0 * x
+    xh = t - (t - x)
+    xl = x - xh
+    t = 134217729.0 * y
+    yh = t - (t - y)
+    yl = y - yh
+    return product, ((xh * yh - product) + xh * yl + xl * yh) + xl * yl
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _dot_pair(size, rows, row, support, high, low, start):
+    """start + rows[row]·(high, low) over the support, as a pair."""
+    total, rest = start, 0.0
+    for j in range(size):
+        x = rows[row, support[j]]
+        product, error = _product_pair(x, high[j])
+        total, rest = _add_pair(total, rest, product, error + x * low[j])
+    return total, rest
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _low_parts(matrix, size, inverse, low, work):
+    """The low parts of the inverse: what one step of refinement with exact products adds to it."""
+    for i in range(size):
+        for j in range(size):
+            total, rest = (1.0 if i == j else 0.0), 0.0
+            for k in range(size):
+                product, error = _product_pair(-matrix[i, k], inverse[k, j])
+                total, rest = _add_pair(total, rest, product, error)
+            work[i, j] = total + rest
+    for i in range(size):
+        for j in range(size):
+            total = 0.0
+            for k in range(size):
+                total += inverse[i, k] * work[k, j]
+            low[i, j] = total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _solve_basis(
+    size, tilt, tight, inverse, low, inverse_r, tiny, carried, weight, weight_low, weight_rate, value_r, sign_of
+):
+    """The weights and the intercept at a vertex, their rates under the perturbation, and the signs of the weights."""
+    for j in range(size):
+        value, rest, scale, rate, rate_scale, residue = 0.0, 0.0, 0.0, 0.0, 0.0, _ZERO
+        for i in range(size):
+            scale += abs(inverse[j, i])
+            rate += inverse[j, i] * tilt[tight[i]]
+            rate_scale += abs(inverse[j, i] * tilt[tight[i]])
+            if carried:
+                value, rest = _add_pair(value, rest, inverse[j, i], low[j, i])
+                residue = _add(residue, inverse_r[j, i])
+            else:
+                value += inverse[j, i]
+        weight[j], weight_low[j], weight_rate[j], value_r[j] = value, rest, rate, residue
+        if j == size - 1:
+            break  # the intercept's sign does not matter
+        if abs(value) > _NEAR * scale or (carried and residue != _ZERO and abs(value) > tiny * scale):
+            sign_of[j] = 1 if value > 0 else -1
+        elif not carried:
+            return AMBIGUOUS
+        elif residue != _ZERO or abs(rate) <= _NEAR * rate_scale:
+            return UNDECIDED
+        else:
+            weight[j] = 0.0
+            weight_low[j] = 0.0
+            sign_of[j] = 1 if rate > 0 else -1
+    return 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _find_slacks(
+    size, rows, rows_r, tilt, tight, support, in_basis, inverse, weight, weight_low, value_r, tiny, carried,
+    products, slack, slack_rate, scale_of,
+):  # fmt: skip
+    """How far the other rows are from being tight; ``products`` are their margins per unit of each tight row's margin."""
+    for q in range(rows.shape[0]):
+        if in_basis[q]:
+            continue
+        value, scale, rate, rate_scale = -1.0, 1.0, -tilt[q], tilt[q]
+        for i in range(size):
+            total = 0.0
+            for j in range(size):
+                total += rows[q, support[j]] * inverse[j, i]
+            products[q, i] = total
+            value += total
+            scale += abs(total)
+            rate += total * tilt[tight[i]]
+            rate_scale += abs(total) * tilt[tight[i]]
+        if abs(value) <= _NEAR * scale:
+            if not carried:
+                return AMBIGUOUS
+            if _dot_residues(size, rows_r, q, support, value_r, _sub(_ZERO, _1)) == _ZERO:
+                if abs(rate) <= _NEAR * rate_scale:
+                    return UNDECIDED
+                if rate < 0:
+                    return INVALID
+                value = 0.0
+            else:
+                value = _dot_pair(size, rows, q, support, weight, weight_low, -1.0)[0]
+                if abs(value) <= tiny * scale:
+                    return UNDECIDED
+        if value < 0:
+            return INVALID
+        slack[q], slack_rate[q], scale_of[q] = value, rate, scale
+    return 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _dot_residues(size, rows_r, row, support, vector, total):
+    for j in range(size):
+        total = _add(total, _mul(rows_r[row, support[j]], vector[j]))
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fill_table(
+    k,
+    n,
+    rows,
+    rows_r,
+    powers,
+    tight,
+    empty,
+    sign_of,
+    inverse,
+    inverse_r,
+    carried,
+    table,
+    table_r,
+    row_vars,
+    column_vars,
+):
+    """The table that ``_find_edges`` begins with."""
+    size = k + 1
+    for j in range(k):
+        largest = 0.0
+        for i in range(size):
+            largest = max(largest, abs(inverse[j, i]))
+        exponent = -math.frexp(largest)[1]
+        factor = sign_of[j] * math.ldexp(1.0, exponent)
+        for i in range(size):
+            table[i, j + 1] = factor * inverse[j, i]
+            if carried:
+                residue = _mul(inverse_r[j, i], powers[exponent + LARGEST_POWER])
+                table_r[i, j + 1] = residue if sign_of[j] > 0 else _sub(_ZERO, residue)
+        column_vars[j + 1] = size + j
+    column_vars[k + 1] = 2 * k + 1
+    for z in range(n - k):
+        for j in range(1, k + 1):
+            total, residue = 0.0, _ZERO
+            for i in range(size):
+                total += table[i, j] * rows[tight[i], empty[z]]
+                if carried:
+                    residue = _add(residue, _mul(table_r[i, j], rows_r[tight[i], empty[z]]))
+            table[size + z, j] = total
+            table_r[size + z, j] = residue
+    for i in range(n + 1):
+        total, residue, largest = 0.0, _ZERO, 0.0
+        for j in range(1, k + 1):
+            if carried:
+                residue = _add(residue, table_r[i, j])
+                if table_r[i, j] == _ZERO:
+                    table[i, j] = 0.0
+            total += table[i, j]
+            largest = max(largest, abs(table[i, j]))
+        table[i, 0] = 0.0 if carried and residue == _ZERO else total
+        table_r[i, 0] = residue
+        # rows are scaled for the floats' sake only; whether a residue is zero does not change with it
+        exponent = -math.frexp(largest)[1] if largest > 0 else 0
+        scale = math.ldexp(1.0, exponent)
+        for j in range(k + 1):
+            table[i, j] *= scale
+        table[i, k + 1] = 1.0 if i < size else 0.0
+        table_r[i, k + 1] = powers[LARGEST_POWER - exponent] if i < size else _ZERO
+        row_vars[i] = i
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _is_sooner(
+    value, rate, speed, value_r, speed_r, best_value, best_rate, best_speed, best_value_r, best_speed_r, carried
+):
+    """Is value / speed + infinitesimal rate / speed less than the best so far? 1 or 0, or a status below zero."""
+    ahead, behind = value * best_speed, best_value * speed
+    if abs(ahead - behind) > _NEAR * (ahead + behind):
+        return 1 if ahead < behind else 0
+    if not carried:
+        return AMBIGUOUS
+    if _mul(value_r, best_speed_r) != _mul(best_value_r, speed_r):
+        return UNDECIDED
+    ahead, behind = rate * best_speed, best_rate * speed
+    if abs(ahead - behind) <= _NEAR * (abs(ahead) + abs(behind)):
+        return UNDECIDED
+    return 1 if ahead < behind else 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _is_sooner_by_pairs(v, v_low, s, s_low, best_v, best_v_low, best_s, best_s_low, tiny):
+    """The first comparison of ``_is_sooner`` with twice the digits, for ratios known to differ."""
+    ahead, low = _product_pair(v, best_s)
+    behind, low_behind = _product_pair(-best_v, s)
+    difference, _ = _add_pair(
+        ahead, low + v * best_s_low + v_low * best_s, behind, low_behind - best_v * s_low - best_v_low * s
+    )
+    if abs(difference) <= tiny * (abs(ahead) + abs(behind)):
+        return UNDECIDED
+    return 1 if difference < 0 else 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _follow(
+    size, edge, z, turn, rows, rows_r, tight, support, in_basis, inverse, sign_of, weight, weight_low, weight_rate, value_r,
+    products, slack, slack_rate, scale_of, direction, direction_low, direction_r, tiny, carried,
+):  # fmt: skip
+    """What is met first along an edge: a row that becomes tight or a weight (m + j) that becomes zero."""
+    m = rows.shape[0]
+    reached, best_value, best_rate, best_speed = -1, 0.0, 0.0, 0.0
+    best_value_low, best_speed_low, best_value_r, best_speed_r = 0.0, 0.0, _ZERO, _ZERO
+    for candidate in range(m + size - 1):
+        value_low, speed_low, residue, speed_r = 0.0, 0.0, _ZERO, _ZERO
+        j = candidate - m
+        if j < 0:
+            if in_basis[candidate]:
+                continue
+            if z < 0:
+                speed = -products[candidate, edge]
+            else:
+                speed = rows[candidate, z]
+                for i in range(size):
+                    speed -= products[candidate, i] * rows[tight[i], z]
+                speed *= -turn
+            value, rate, scale, item = slack[candidate], slack_rate[candidate], scale_of[candidate], candidate
+        else:
+            speed = -sign_of[j] * direction[j]
+            scale = 0.0
+            for i in range(size):
+                scale = max(scale, abs(inverse[j, i]))
+            value, rate, item = sign_of[j] * weight[j], sign_of[j] * weight_rate[j], m + support[j]
+        if speed < -_NEAR * scale:
+            continue
+        if carried:
+            if j < 0:
+                speed_r = _dot_residues(size, rows_r, candidate, support, direction_r, _ZERO)
+                if z >= 0:
+                    speed_r = _add(speed_r, rows_r[candidate, z]) if turn > 0 else _sub(speed_r, rows_r[candidate, z])
+                speed_r = _sub(_ZERO, speed_r)
+                residue = _dot_residues(size, rows_r, candidate, support, value_r, _sub(_ZERO, _1))
+                own = turn * rows[candidate, z] if z >= 0 else 0.0
+                high, low = _dot_pair(size, rows, candidate, support, direction, direction_low, own)
+                speed, speed_low = -high, -low
+                if value != 0.0:
+                    value, value_low = _dot_pair(size, rows, candidate, support, weight, weight_low, -1.0)
+            else:
+                sign = sign_of[j]
+                speed_r, residue = direction_r[j], value_r[j]
+                if sign > 0:
+                    speed_r = _sub(_ZERO, speed_r)
+                else:
+                    residue = _sub(_ZERO, residue)
+                speed_low, value_low = -sign * direction_low[j], sign * weight_low[j]
+            if speed_r == _ZERO:
+                continue
+            if abs(speed) <= tiny * scale:
+                return UNDECIDED
+            if speed < 0:
+                continue
+        elif speed < _NEAR * scale:
+            return AMBIGUOUS
+        sooner = 1
+        if reached >= 0:
+            sooner = _is_sooner(
+                value,
+                rate,
+                speed,
+                residue,
+                speed_r,
+                best_value,
+                best_rate,
+                best_speed,
+                best_value_r,
+                best_speed_r,
+                carried,
+            )
+            if sooner == UNDECIDED and _mul(residue, best_speed_r) != _mul(best_value_r, speed_r):
+                sooner = _is_sooner_by_pairs(
+                    value, value_low, speed, speed_low, best_value, best_value_low, best_speed, best_speed_low, tiny
+                )
+        if sooner < 0:
+            return sooner
+        if sooner == 1:
+            reached, best_value, best_rate, best_speed = item, value, rate, speed
+            best_value_low, best_speed_low, best_value_r, best_speed_r = value_low, speed_low, residue, speed_r
+    return reached if reached >= 0 else UNDECIDED
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _edge_direction(
+    size, edge, z, turn, rows, rows_r, tight, inverse, low, inverse_r, carried, direction, direction_low, direction_r
+):
+    """The change of the weights and the intercept along an edge."""
+    for j in range(size):
+        if z < 0:
+            direction[j], direction_low[j] = inverse[j, edge], low[j, edge]
+            direction_r[j] = inverse_r[j, edge]
+        elif carried:
+            total, rest, residue = 0.0, 0.0, _ZERO
+            for i in range(size):
+                x = -turn * rows[tight[i], z]
+                product, error = _product_pair(x, inverse[j, i])
+                total, rest = _add_pair(total, rest, product, error + x * low[j, i])
+                residue = _add(residue, _mul(inverse_r[j, i], rows_r[tight[i], z]))
+            direction[j], direction_low[j] = total, rest
+            direction_r[j] = residue if turn < 0 else _sub(_ZERO, residue)
+        else:
+            total = 0.0
+            for i in range(size):
+                total -= turn * inverse[j, i] * rows[tight[i], z]
+            direction[j] = total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _read_basis(basis, m, n, tight, support, empty, in_basis):
+    """Split a basis into tight rows, features with weight (and the intercept) and features without; how many are tight."""
+    in_basis[:] = 0
+    size = 0
+    for position in range(n + 1):
+        in_basis[basis[position]] = 1
+        if basis[position] < m:
+            tight[size] = basis[position]
+            size += 1
+    k = 0
+    for j in range(n):
+        if in_basis[m + j]:
+            empty[j - k] = j
+        else:
+            support[k] = j
+            k += 1
+    support[k] = n
+    return size if size == k + 1 else -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def expand(
+    basis, rows, rows_r, tilt, powers, carried, floats, residues, integers, tall, in_basis, neighbours, solution
+):
+    """All neighbours of a vertex along edges of the complex. Returns their number, or a status below zero.
+
+    ``rows`` are y_i (x_i, 1), ``tilt`` the direction of the perturbation; an item i < m of a basis is a tight row, m + j a
+    feature without weight. ``solution`` receives (w, b) at no perturbation. The other arrays are room to work in.
+    """
+    m, n = rows.shape[0], rows.shape[1] - 1
+    matrix, inverse, work, low, table = floats[0], floats[1], floats[2], floats[3], floats[4]
+    weight, weight_low, weight_rate = floats[5, 0], floats[5, 1], floats[5, 2]
+    direction, direction_low = floats[6, 0], floats[6, 1]
+    matrix_r, inverse_r, work_r, table_r = residues[0], residues[1], residues[2], residues[3]
+    value_r, direction_r = residues[4, 0], residues[4, 1]
+    tight, support, empty, sign_of = integers[0], integers[1], integers[2], integers[3]
+    tight_edge, up_edge, down_edge = integers[4], integers[5], integers[6]
+    slack, slack_rate, scale_of, products = tall[0], tall[1], tall[2], tall[3:].reshape(m, n + 1)
+    size = _read_basis(basis, m, n, tight, support, empty, in_basis)
+    if size < 0:
+        return INVALID
+    for i in range(size):
+        for j in range(size):
+            matrix[i, j] = rows[tight[i], support[j]]
+            matrix_r[i, j] = rows_r[tight[i], support[j]]
+    error = _invert(matrix, size, inverse, work, low)
+    if error == 1.0:
+        return UNDECIDED
+    tiny = max(1e-24, 100 * error * error)  # what pairs of floats can tell from zero
+    if carried:
+        if not _invert_residues(matrix_r, size, inverse_r, work_r):
+            return UNDECIDED
+        _low_parts(matrix, size, inverse, low, work)
+    status = _solve_basis(
+        size, tilt, tight, inverse, low, inverse_r, tiny, carried, weight, weight_low, weight_rate, value_r, sign_of
+    )
+    if status < 0:
+        return status
+    solution[:] = 0.0
+    for j in range(size):
+        solution[support[j]] = weight[j]
+    status = _find_slacks(
+        size, rows, rows_r, tilt, tight, support, in_basis, inverse, weight, weight_low, value_r, tiny, carried,
+        products, slack, slack_rate, scale_of,
+    )  # fmt: skip
+    if status < 0:
+        return status
+    _fill_table(
+        size - 1, n, rows, rows_r, powers, tight, empty, sign_of, inverse, inverse_r, carried, table, table_r,
+        integers[7], integers[8],
+    )  # fmt: skip
+    integers[4:7] = 0
+    status = _find_edges(table, table_r, carried, size - 1, n, integers[7], integers[8], tight_edge, up_edge, down_edge)
+    if status < 0:
+        return status
+    count = 0
+    for edge in range(size + 2 * (n + 1 - size)):
+        slot, up = (edge - size) // 2, (edge - size) % 2 == 0
+        if edge < size:
+            exists, dropped, turn, z = tight_edge[edge], tight[edge], 1.0, -1
+        else:
+            exists, z = (up_edge[slot] if up else down_edge[slot]), empty[slot]
+            dropped, turn = m + z, (1.0 if up else -1.0)
+        if exists == 0:
+            continue
+        _edge_direction(
+            size,
+            edge,
+            z,
+            turn,
+            rows,
+            rows_r,
+            tight,
+            inverse,
+            low,
+            inverse_r,
+            carried,
+            direction,
+            direction_low,
+            direction_r,
+        )
+        reached = _follow(
+            size, edge, z, turn, rows, rows_r, tight, support, in_basis, inverse, sign_of, weight, weight_low, weight_rate,
+            value_r, products, slack, slack_rate, scale_of, direction, direction_low, direction_r, tiny, carried,
+        )  # fmt: skip
+        if reached < 0:
+            return reached
+        _exchange(basis, dropped, reached, neighbours[count])
+        count += 1
+    return count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _exchange(basis, dropped, reached, result):
+    """The sorted basis with one item exchanged."""
+    position = 0
+    placed = False
+    for item in basis:
+        if item == dropped:
+            continue
+        if not placed and reached < item:
+            result[position] = reached
+            position += 1
+            placed = True
+        result[position] = item
+        position += 1
+    if not placed:
+        result[position] = reached
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def expand_block(bases, rows, rows_r, tilt, powers, carry_at_once, workspace, neighbours, counts, solutions):
+    """``expand`` for several vertices; returns how many of them needed residues."""
+    floats, residues, integers, tall, in_basis = workspace
+    n_carried = 0
+    for v in range(bases.shape[0]):
+        carried = carry_at_once
+        while True:
+            n_carried += carried
+            counts[v] = expand(
+                bases[v], rows, rows_r, tilt, powers, carried, floats, residues, integers, tall, in_basis, neighbours[v],
+                solutions[v],
+            )  # fmt: skip
+            if counts[v] != AMBIGUOUS or carried:
+                break
+            carried = True
+    return n_carried
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def solution_residues(bases, rows_r):
+    """The residues of (w, b) of each basis: two bases with the same ones have the same solution. 0 rows where singular."""
+    m, n = rows_r.shape[0], rows_r.shape[1] - 1
+    result = np.zeros((bases.shape[0], n + 1), dtype=np.uint64)
+    tight, support, empty = np.empty(n + 2, np.int64), np.empty(n + 2, np.int64), np.empty(n + 2, np.int64)
+    in_basis = np.empty(m + n, np.uint8)
+    room = np.zeros((3, n + 2, n + 2), dtype=np.uint64)
+    for v in range(bases.shape[0]):
+        size = _read_basis(bases[v], m, n, tight, support, empty, in_basis)
+        for i in range(size):
+            for j in range(size):
+                room[0, i, j] = rows_r[tight[i], support[j]]
+        if _invert_residues(room[0], size, room[1], room[2]):
+            for j in range(size):
+                total = _ZERO
+                for i in range(size):
+                    total = _add(total, room[1, j, i])
+                result[v, support[j]] = total
+    return result
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def absorb(bases, hashes, n_known, slots, keys, neighbours, counts):
+    """Add the neighbours that are not known yet to the list of bases; returns the new length of the list.
+
+    ``slots`` is an open hash table of list positions + 1; its length is a power of two.
+    """
+    mask = uint64(slots.shape[0] - 1)
+    width = bases.shape[1]
+    for v in range(neighbours.shape[0]):
+        for e in range(max(counts[v], 0)):
+            item = neighbours[v, e]
+            code = _ZERO
+            for position in range(width):
+                code ^= keys[item[position]]
+            place = code & mask
+            known = False
+            while slots[place] != 0:
+                other = slots[place] - 1
+                if hashes[other] == code:
+                    known = True
+                    for position in range(width):
+                        if bases[other, position] != item[position]:
+                            known = False
+                            break
+                    if known:
+                        break
+                place = (place + _1) & mask
+            if not known:
+                for position in range(width):
+                    bases[n_known, position] = item[position]
+                hashes[n_known] = code
+                slots[place] = n_known + 1
+                n_known += 1
+    return n_known
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def rehash(hashes, n_known, slots):
+    """Fill an empty hash table with the first ``n_known`` items."""
+    mask = uint64(slots.shape[0] - 1)
+    for v in range(n_known):
+        place = hashes[v] & mask
+        while slots[place] != 0:
+            place = (place + _1) & mask
+        slots[place] = v + 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def extremes(points, vertices, lower, upper):
+    """The least and the largest w·x + b over all vertices (w, b), point by point, without storing the product."""
+    width = 64
+    n = vertices.shape[1] - 1
+    block = np.empty((n, width))
+    value = np.empty(width)
+    low = np.empty(width)
+    high = np.empty(width)
+    for start in range(0, points.shape[0], width):
+        used = min(width, points.shape[0] - start)
+        for i in range(width):
+            source = start + min(i, used - 1)
+            for j in range(n):
+                block[j, i] = points[source, j]
+        low[:] = np.inf
+        high[:] = -np.inf
+        for v in range(vertices.shape[0]):
+            intercept = vertices[v, n]
+            first = vertices[v, 0]
+            for i in range(width):
+                value[i] = intercept + first * block[0, i]
+            for j in range(1, n):
+                weight = vertices[v, j]
+                for i in range(width):
+                    value[i] += weight * block[j, i]
+            for i in range(width):
+                low[i] = min(low[i], value[i])
+                high[i] = max(high[i], value[i])
+        for i in range(used):
+            lower[start + i] = low[i]
+            upper[start + i] = high[i]

@@ -1,0 +1,261 @@
+"""Decides points by all vertices of the closure of RO(X): enumerated once a training set, then a matrix product."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rescaleinv.engines import Engine, _kernel
+from rescaleinv.engines.hull import outer_vertices
+from rescaleinv.engines.inner import without_inner_rows
+from rescaleinv.engines.ties import ExactVertices, attained_tie
+from rescaleinv.engines.walk import Budget, Vertices, enumerate_vertices
+from rescaleinv.errors import CertificateError, InputError
+from rescaleinv.evidence import ExactClassifier, exact_optimum, witness_from
+from rescaleinv.problem import FloatArray, TrainingSet, as_matrix
+from rescaleinv.progress import progress_bar
+from rescaleinv.verdict import Verdict, Verdicts, Witness
+from rescaleinv.witness import label_at_finite_rescaling
+
+# Decision values nearer to zero than this, relative to the sizes of their terms, are decided in rationals.
+_NEAR = 1e-9
+_POINTS_AT_A_TIME = 65_536
+# From so many points on, leaving out the vertices that are inside the hull of the others pays for finding them.
+_LARGE_BATCH = 200_000
+
+
+@dataclass(frozen=True)
+class _Decision:
+    """What the exact look at one point found."""
+
+    code: Verdict
+    lower: float
+    upper: float
+    reason: str = ""
+
+
+class ComplexEngine:
+    """All rescalings at once: the vertices of the closure of RO(X), and what they say of any number of points.
+
+    The number of vertices grows about threefold with each feature: thousands at 10 features, a million at 14.
+
+    Parameters
+    ----------
+    training_set : TrainingSet
+        Must be separable.
+    max_vertices, max_seconds, max_bytes : optional
+        The budget of the enumeration. When it is used up, the vertices found so far still prove points neutral where they
+        can; the others go to ``fallback`` if there is one, and are UNKNOWN if not.
+    fallback : Engine, optional
+        Decides the points that an incomplete enumeration leaves open.
+    n_jobs : int, optional
+        Threads; all processors if not given.
+    left_out : int
+        How many rows were left out of the training set before, for the certificates to state.
+    progress : bool, optional
+        Show a progress bar; if not given, on a terminal, when it takes longer than a second or two.
+
+    Examples
+    --------
+    >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+    >>> verdicts = engine.certify([[-1, 4], [4, 4], [0, 0]])
+    >>> list(verdicts)
+    [<Verdict.NEUTRAL: 0>, <Verdict.STRONGLY_POSITIVE: 1>, <Verdict.STRONGLY_NEGATIVE: -1>]
+    >>> verdicts.lower.round(9), verdicts.upper.round(9)
+    (array([-1., 14., -6.]), array([ 4., 14., -6.]))
+    >>> from rescaleinv.verify import check
+    >>> check(verdicts.certificate(0).to_json())
+    'neutral'
+    """
+
+    def __init__(
+        self,
+        training_set: TrainingSet,
+        *,
+        max_vertices: int | None = 20_000_000,
+        max_seconds: float | None = None,
+        max_bytes: int | None = 8 * 2**30,
+        fallback: Engine | None = None,
+        n_jobs: int | None = None,
+        left_out: int = 0,
+        progress: bool | None = None,
+    ) -> None:
+        for name, value in (("max_vertices", max_vertices), ("max_seconds", max_seconds), ("max_bytes", max_bytes)):
+            if value is not None and not value > 0:
+                raise InputError(f"{name} is {value!r}; a positive number, or None for no limit, is needed")
+        if n_jobs is not None and n_jobs < 1:
+            raise InputError(f"n_jobs is {n_jobs!r}; 1 or more threads are needed")
+        self.training_set = training_set
+        self.budget = Budget(max_vertices, max_seconds, max_bytes)
+        self.fallback = fallback
+        self.n_threads = n_jobs or len(os.sched_getaffinity(0))
+        self.left_out = left_out
+        self.progress = progress
+        self._lock = threading.Lock()
+        self._vertices: Vertices | None = None
+
+    def precompute(self) -> None:
+        """Enumerate the vertices now; otherwise the first ``certify`` does it."""
+        with self._lock:
+            if self._vertices is not None:
+                return
+            self._reduced = without_inner_rows(self.training_set)
+            with progress_bar("vertices", self.progress) as bar:
+                vertices = enumerate_vertices(
+                    self._reduced,
+                    self.budget,
+                    n_threads=self.n_threads,
+                    report=lambda found, still_open: bar.show(found, f"{still_open:,} still open"),
+                )
+            self._exact = ExactVertices(self._reduced, vertices)
+            self._vertices = vertices
+
+    @property
+    def vertices(self) -> Vertices:
+        """The vertices in the conditioned units of ``reduced_training_set``."""
+        self.precompute()
+        assert self._vertices is not None
+        return self._vertices
+
+    @property
+    def reduced_training_set(self) -> TrainingSet:
+        """The training set without the rows that can't matter; the vertices' bases number its rows."""
+        self.precompute()
+        return self._reduced
+
+    @property
+    def complete(self) -> bool:
+        """Whether all vertices were found within the budget."""
+        return not self.vertices.stopped
+
+    @cached_property
+    def _outer_solutions(self) -> FloatArray:
+        return self.vertices.solutions[outer_vertices(self.vertices.solutions)]
+
+    def decision_ranges(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The least and the largest decision value over the vertices, point by point, as floats."""
+        solutions = self._outer_solutions if len(points) >= _LARGE_BATCH else self.vertices.solutions
+        lower, upper = np.empty(len(points)), np.empty(len(points))
+        starts = range(0, len(points), max(min(_POINTS_AT_A_TIME, -(-len(points) // self.n_threads)), 64))
+
+        def part(start: int) -> int:
+            stop = min(start + starts.step, len(points))
+            conditioned = self._reduced.conditioning.apply(points[start:stop])
+            _kernel.extremes(conditioned, solutions, lower[start:stop], upper[start:stop])
+            return stop - start
+
+        with (
+            progress_bar("points", self.progress, total=len(points)) as bar,
+            ThreadPoolExecutor(self.n_threads) as pool,
+        ):
+            done = 0
+            for count in pool.map(part, starts):
+                done += count
+                bar.show(done)
+        return lower, upper
+
+    def certify(self, points: Any) -> Verdicts:
+        """The verdicts of the points (a table, one row a point)."""
+        table = as_matrix(points, n_features=self.training_set.n_features)
+        lower, upper = self.decision_ranges(table)
+        largest = np.abs(self.vertices.solutions).max(axis=0)
+        near = _NEAR * (np.abs(self._reduced.conditioning.apply(table)) @ largest[:-1] + largest[-1])
+        code = np.full(len(table), Verdict.UNKNOWN, dtype=np.int8)
+        code[lower > near] = Verdict.STRONGLY_POSITIVE
+        code[upper < -near] = Verdict.STRONGLY_NEGATIVE
+        code[(lower < -near) & (upper > near)] = Verdict.NEUTRAL
+        reason = np.full(len(table), "", dtype=object)
+        for i in np.flatnonzero(code == Verdict.UNKNOWN):
+            decision = self._decide_exactly(table[i])
+            code[i], lower[i], upper[i], reason[i] = decision.code, decision.lower, decision.upper, decision.reason
+        status = np.where(code == Verdict.NEUTRAL, "certified", np.where(code == Verdict.UNKNOWN, "", "computed"))
+        verdicts = Verdicts(code, lower, upper, reason, status.astype(object), table, self.explain)
+        return verdicts if self.complete else self._partial(verdicts)
+
+    def _near_zero(self, point: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """The decision values at all vertices, and which of them are too near to zero for a float to have a sign."""
+        conditioned = self._reduced.conditioning.apply(point)
+        solutions = self.vertices.solutions
+        values = solutions[:, :-1] @ conditioned + solutions[:, -1]
+        size = np.abs(solutions[:, :-1]) @ np.abs(conditioned) + np.abs(solutions[:, -1])
+        return values, np.abs(values) <= _NEAR * size
+
+    def _decide_exactly(self, point: FloatArray) -> _Decision:
+        values, near = self._near_zero(point)
+        exact_point = [Fraction(x) for x in point.tolist()]
+        chosen = self.vertices.distinct(np.flatnonzero(near))
+        exact = {int(v): self._exact[int(v)].value(exact_point) for v in chosen}
+        clear = values[~near]
+        lower = min([*map(float, exact.values()), clear.min(initial=np.inf)])
+        upper = max([*map(float, exact.values()), clear.max(initial=-np.inf)])
+        any_negative = bool((clear < 0).any()) or min(exact.values(), default=0) < 0
+        any_positive = bool((clear > 0).any()) or max(exact.values(), default=0) > 0
+        if not any_negative:
+            return _Decision(Verdict.STRONGLY_POSITIVE, lower, upper)
+        if any_positive:
+            return _Decision(Verdict.NEUTRAL, lower, upper)
+        zeros = [self._exact[v] for v, value in exact.items() if value == 0]
+        tie = attained_tie(self._reduced, zeros)
+        if not tie.decided:
+            why = "the largest decision value is 0, and whether a finite rescaling attains it was not decided"
+            return _Decision(Verdict.UNKNOWN, lower, upper, why)
+        return _Decision(Verdict.STRONGLY_NEGATIVE if tie.classifier is None else Verdict.NEUTRAL, lower, upper)
+
+    def _partial(self, verdicts: Verdicts) -> Verdicts:
+        """The verdicts of an incomplete enumeration: neutral stays, the rest is open, and no bound is known."""
+        lower, upper = np.full(len(verdicts), np.nan), np.full(len(verdicts), np.nan)
+        code, status, reason = verdicts.code.copy(), verdicts.status.copy(), verdicts.reason.copy()
+        still_open = np.flatnonzero(~verdicts.neutral)
+        code[still_open] = Verdict.UNKNOWN
+        status[still_open] = ""
+        reason[still_open] = f"the enumeration of vertices stopped: it took {self.vertices.stopped}"
+        if self.fallback is not None and still_open.size:
+            other = self.fallback.certify(verdicts.points[still_open])
+            for mine, theirs in zip(
+                (code, lower, upper, status, reason),
+                (other.code, other.lower, other.upper, other.status, other.reason),
+                strict=True,
+            ):
+                mine[still_open] = theirs
+        return Verdicts(code, lower, upper, reason, status, verdicts.points, self.explain)
+
+    def explain(self, point: FloatArray) -> Witness:
+        """Two finite rescalings that disagree about a neutral point, with the exact certificate."""
+        exact_point = [Fraction(x) for x in point.tolist()]
+        values, near = self._near_zero(point)
+        positive = self._labelled(exact_point, values, near, 1)
+        negative = self._labelled(exact_point, values, near, -1)
+        if (positive is None or negative is None) and self.fallback is not None and not self.complete:
+            return self.fallback.certify(point[None, :]).witness(0)
+        if positive is None or negative is None:
+            raise CertificateError("the point is not neutral: no two rescalings disagree about it")
+        return witness_from(self.training_set, exact_point, positive, negative, left_out=self.left_out)
+
+    def _labelled(
+        self, point: list[Fraction], values: FloatArray, near: npt.NDArray[np.bool_], side: int
+    ) -> ExactClassifier | None:
+        """A classifier of RO(X) that puts the point on the given side, exactly, if the vertices have one."""
+        clear = np.flatnonzero(~near & (side * values > 0))
+        doubtful = self.vertices.distinct(np.flatnonzero(near))
+        candidates = [*clear[np.argsort(-side * values[clear])][:3].tolist(), *doubtful.tolist()]
+        zeros = []
+        for v in candidates:
+            vertex = self._exact[int(v)]
+            value = vertex.value(point)
+            if side * value > 0:
+                return label_at_finite_rescaling(self.training_set, vertex.weights, vertex.intercept, point)
+            if value == 0:
+                zeros.append(vertex)
+        if side > 0 and zeros:
+            tie = attained_tie(self._reduced, zeros)
+            if tie.classifier is not None:
+                return exact_optimum(self.training_set, *tie.classifier)
+        return None

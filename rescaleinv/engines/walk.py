@@ -1,0 +1,384 @@
+"""Enumerates the vertices of the closure of RO(X) by walking its edges (THEORY: perturbed, so that degeneracy is gone).
+
+The compiled steps are in ``_kernel``; the few that floats and residues can't decide are made in rationals here.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linprog
+
+from rescaleinv.engines import _kernel
+from rescaleinv.errors import InseparableError, SolverError
+from rescaleinv.optimality import probe_closed_cell
+from rescaleinv.problem import FloatArray, TrainingSet
+from rescaleinv.rationals import least_cost_solution, solve
+
+_BLOCK = 4096
+_TRIES = 3  # directions of perturbation
+
+BasisArray = npt.NDArray[np.int32]
+
+
+class _TiltTooSpecial(Exception):
+    """Two things happen at once even in the perturbed problem: another direction of perturbation is needed."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What an enumeration may cost; None is no limit."""
+
+    vertices: int | None = None
+    seconds: float | None = None
+    bytes: int | None = None
+
+    def exceeded(self, n_vertices: int, seconds: float, n_bytes: int) -> str:
+        """Which limit is exceeded, in words, or ""."""
+        if self.vertices is not None and n_vertices > self.vertices:
+            return f"more than {self.vertices:,} vertices"
+        if self.seconds is not None and seconds > self.seconds:
+            return f"more than {self.seconds:g} s"
+        if self.bytes is not None and n_bytes > self.bytes:
+            return f"more than {self.bytes / 2**20:,.0f} MB"
+        return ""
+
+
+@dataclass(frozen=True)
+class Vertices:
+    """The vertices that were found: their bases, and (w, b) of each in conditioned units.
+
+    A basis lists tight rows i < n_rows and, as n_rows + j, features without weight. ``stopped`` says which limit ended the
+    enumeration early; "" means that the list is complete. ``residues`` are those of the signed rows, for ``distinct``.
+    """
+
+    bases: BasisArray
+    solutions: FloatArray
+    residues: npt.NDArray[np.uint64]
+    tilt: npt.NDArray[np.int64]
+    stopped: str
+    n_with_residues: int
+    n_in_rationals: int
+
+    def distinct(self, chosen: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        """Of the chosen vertices, one for each solution: many bases of degenerate data have the same one."""
+        codes = _kernel.solution_residues(self.bases[chosen], self.residues)
+        singular = ~codes.any(axis=1)  # a chance of 4e-19; such a basis stands for itself
+        codes[singular, 0] = np.flatnonzero(singular)
+        return chosen[np.unique(codes, axis=0, return_index=True)[1]]
+
+
+@dataclass
+class _Tables:
+    """What the compiled steps need of a training set."""
+
+    rows: FloatArray
+    residues: npt.NDArray[np.uint64]
+    tilt: FloatArray
+    powers: npt.NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, training_set: TrainingSet, tilt: npt.NDArray[np.int64]) -> _Tables:
+        signs = training_set.signs.astype(float)[:, None]
+        rows = np.ascontiguousarray(np.hstack([training_set.conditioned, np.ones_like(signs)]) * signs)
+        prime = _kernel.PRIME
+        half = pow(2, -1, prime)
+        powers = [pow(half, _kernel.LARGEST_POWER, prime)]
+        for _ in range(2 * _kernel.LARGEST_POWER):
+            powers.append(powers[-1] * 2 % prime)
+        table = np.array(powers, dtype=np.uint64)
+        return cls(rows, _kernel.float_residues(rows, table), tilt.astype(float), table)
+
+
+def _workspace(m: int, n: int) -> tuple[npt.NDArray[Any], ...]:
+    """Room for the compiled steps: matrices of floats, of residues, vectors of integers, and what has a row a point."""
+    size = n + 2
+    return (
+        np.zeros((7, size, size)),
+        np.zeros((5, size, size), dtype=np.uint64),
+        np.zeros((9, size), dtype=np.int64),
+        np.zeros((3 + n + 1, m)),
+        np.zeros(m + n, dtype=np.uint8),
+    )
+
+
+def _unit_powers(training_set: TrainingSet) -> tuple[list[list[int]], list[int]]:
+    """The conditioned rows as integers times powers of two (an anchor is exact, so it changes nothing but the intercept)."""
+    conditioned = TrainingSet(training_set.conditioned, training_set.signs)
+    return conditioned.integer_rows
+
+
+def first_basis(training_set: TrainingSet, tilt: npt.NDArray[np.int64]) -> list[int]:
+    """A vertex of the complex: the separating (w, b) of least Σ |w_j|, which the dual linear program gives with its basis.
+
+    Its multipliers have |μ_j| <= 1 and μ_j = sign w_j where w_j is not zero: it passes the closure test. The second
+    level of the cost is the perturbation. The bounds on |μ_j| are made a little different, so that they do not tie.
+    """
+    n, m = training_set.n_features, training_set.n_rows
+    rows, exponents = _unit_powers(training_set)
+    y = [int(s) for s in training_set.signs]
+    lines: list[list[Any]] = []
+    right: list[Any] = []
+    for j in range(n):
+        unit = Fraction(2) ** exponents[j]
+        line = [y[i] * rows[i][j] * unit for i in range(m)]
+        bound = 1 + Fraction(hash((j, 7919)) % 1009 + 1, 2**14)
+        for sign in (1, -1):
+            slacks = [0] * (2 * n)
+            slacks[2 * j + (sign < 0)] = 1
+            lines.append([sign * value for value in line] + slacks)
+            right.append(bound)
+    lines.append(y + [0] * (2 * n))
+    right.append(0)
+    costs = [[-1] * m + [0] * (2 * n), [-int(r) for r in tilt] + [0] * (2 * n)]
+    try:
+        optimum = least_cost_solution(lines, right, costs, first=_float_basis(training_set, right, tilt))
+    except ArithmeticError as error:
+        raise InseparableError("no hyperplane separates the training rows") from error
+    assert optimum is not None  # a = 0 is feasible
+    basic = set(optimum.basis)
+    tight = sorted(i for i in basic if i < m)
+    support = [j for j in range(n) if m + 2 * j not in basic or m + 2 * j + 1 not in basic]
+    return tight + [m + j for j in range(n) if j not in support]
+
+
+def _float_basis(training_set: TrainingSet, right: list[Any], tilt: npt.NDArray[np.int64]) -> list[int]:
+    """The columns that the float solver would have in the basis of that program: a hint that saves most exact pivots."""
+    m, n = training_set.n_rows, training_set.n_features
+    signs = training_set.signs.astype(float)
+    gradient = (training_set.conditioned * signs[:, None]).T
+    matrix = np.repeat(gradient, 2, axis=0) * np.tile([1.0, -1.0], n)[:, None]
+    bounds = np.array([float(value) for value in right[: 2 * n]])
+    cost = -1 - 1e-7 * tilt / tilt.max()
+    answer = linprog(cost, matrix, bounds, signs[None, :], np.zeros(1), method="highs-ds")
+    if answer.x is None:
+        return []
+    slack = np.flatnonzero(answer.slack > 1e-9) + m
+    return [*np.flatnonzero(answer.x > 1e-12).tolist(), *slack.tolist()]
+
+
+class _Walk:
+    def __init__(self, training_set: TrainingSet, tilt: npt.NDArray[np.int64], n_threads: int) -> None:
+        self.training_set = training_set
+        self.tilt = tilt
+        self.tables = _Tables.of(training_set, tilt)
+        m, n = training_set.n_rows, training_set.n_features
+        self.width = n + 1
+        self.most = 2 * n + 1  # neighbours of a vertex
+        self.workspaces = [_workspace(m, n) for _ in range(n_threads)]
+        self.keys = np.random.default_rng(1).integers(1, 2**63, m + n).astype(np.uint64)
+        self.bases: BasisArray = np.empty((1024, self.width), dtype=np.int32)
+        self.solutions: FloatArray = np.empty((1024, self.width))
+        self.hashes = np.empty(1024, dtype=np.uint64)
+        self.slots = np.zeros(4096, dtype=np.int64)
+        self.known = 0
+        self.carry_at_once = False
+        self.n_with_residues = 0
+        self.n_in_rationals = 0
+
+    def add(self, neighbours: BasisArray, counts: npt.NDArray[np.int64]) -> None:
+        room = self.known + int(np.maximum(counts, 0).sum())
+        if room > len(self.bases):
+            capacity = max(room, 2 * len(self.bases))
+            self.bases = np.resize(self.bases, (capacity, self.width))
+            self.hashes = np.resize(self.hashes, capacity)
+            solutions = np.empty((capacity, self.width))
+            solutions[: self.known] = self.solutions[: self.known]
+            self.solutions = solutions
+        if 2 * room > len(self.slots):
+            self.slots = np.zeros(1 << (4 * room).bit_length(), dtype=np.int64)
+            _kernel.rehash(self.hashes, self.known, self.slots)
+        self.known = int(_kernel.absorb(self.bases, self.hashes, self.known, self.slots, self.keys, neighbours, counts))
+
+    @property
+    def n_bytes(self) -> int:
+        return self.bases.nbytes + self.solutions.nbytes + self.hashes.nbytes + self.slots.nbytes
+
+    def expand(self, start: int, stop: int, pool: ThreadPoolExecutor) -> None:
+        """Expand the vertices of this range of the list, on all threads."""
+        total = stop - start
+        neighbours = np.empty((total, self.most, self.width), dtype=np.int32)
+        counts = np.empty(total, dtype=np.int64)
+        edges = np.linspace(0, total, len(self.workspaces) + 1).astype(int)
+
+        def part(index: int) -> int:
+            a, b = edges[index], edges[index + 1]
+            tables = self.tables
+            return int(
+                _kernel.expand_block(
+                    self.bases[start + a : start + b],
+                    tables.rows,
+                    tables.residues,
+                    tables.tilt,
+                    tables.powers,
+                    self.carry_at_once,
+                    self.workspaces[index],
+                    neighbours[a:b],
+                    counts[a:b],
+                    self.solutions[start + a : start + b],
+                )
+            )
+
+        parts = range(len(self.workspaces))
+        carried = sum(pool.map(part, parts)) if total >= 64 else sum(map(part, parts))
+        self.n_with_residues += carried
+        self.carry_at_once = 2 * carried > total
+        for v in np.flatnonzero(counts < 0):
+            found, solution = self.expand_in_rationals(self.bases[start + v].tolist())
+            neighbours[v, : len(found)] = found
+            counts[v] = len(found)
+            self.solutions[start + v] = solution
+            self.n_in_rationals += 1
+        self.add(neighbours, counts)
+
+    def expand_in_rationals(self, basis: list[int]) -> tuple[list[list[int]], list[float]]:
+        """What ``_kernel.expand`` does, slowly and without any doubt."""
+        return expand_exactly(self.training_set, self.tilt, basis)
+
+
+def exact_vertex(
+    training_set: TrainingSet, basis: list[int], right: list[Any]
+) -> tuple[list[Fraction], Fraction] | None:
+    """(w, b) of a basis, original units: margins of the tight rows as given in ``right``, other weights zero."""
+    m = training_set.n_rows
+    rows, exponents = training_set.integer_rows
+    tight = [i for i in basis if i < m]
+    empty = {i - m for i in basis if i >= m}
+    support = [j for j in range(training_set.n_features) if j not in empty]
+    matrix = [[int(training_set.signs[i]) * value for value in [*(rows[i][j] for j in support), 1]] for i in tight]
+    answer = solve(matrix, right)
+    if answer is None:
+        return None
+    weights = [Fraction(0)] * training_set.n_features
+    for j, value in zip(support, answer, strict=False):
+        weights[j] = value / Fraction(2) ** exponents[j]
+    return weights, answer[-1]
+
+
+def expand_exactly(
+    training_set: TrainingSet, tilt: npt.NDArray[np.int64], basis: list[int]
+) -> tuple[list[list[int]], list[float]]:
+    """All neighbours of a basis along edges of the complex, and its solution in conditioned units; all in rationals."""
+    m, n = training_set.n_rows, training_set.n_features
+    tight = [i for i in basis if i < m]
+    empty = [i - m for i in basis if i >= m]
+    vertex = exact_vertex(training_set, basis, [1] * len(tight))
+    moved = exact_vertex(training_set, basis, [int(tilt[i]) for i in tight])
+    if vertex is None or moved is None:
+        raise SolverError("the walk came to a singular basis; the training rows may be too ill-conditioned")
+    margins, rates = training_set.exact_margins(*vertex), training_set.exact_margins(*moved)
+    slacks = {q: (margins[q] - 1, rates[q] - int(tilt[q])) for q in range(m) if q not in tight}
+    weights = {j: (vertex[0][j], moved[0][j]) for j in range(n) if j not in empty}
+    if any(pair == (0, 0) for pair in (*slacks.values(), *weights.values())):
+        raise _TiltTooSpecial
+    if any(pair < (0, 0) for pair in slacks.values()):
+        raise SolverError("the walk came to a basis outside of C(X); the training rows may be too ill-conditioned")
+    signs = [0] * n
+    for j, pair in weights.items():
+        signs[j] = 1 if pair > (0, 0) else -1
+    neighbours = []
+    edges = [(i, 0) for i in tight] + [(m + j, turn) for j in empty for turn in (1, -1)]
+    for dropped, turn in edges:
+        edge_signs = list(signs)
+        if dropped >= m:
+            edge_signs[dropped - m] = turn
+        if not probe_closed_cell(training_set, [i for i in tight if i != dropped], edge_signs).holds:
+            continue
+        direction = _edge_direction(training_set, basis, dropped, turn)
+        speeds = training_set.exact_margins(*direction)
+        hits = [((s0 / -speeds[q], s1 / -speeds[q]), q) for q, (s0, s1) in slacks.items() if speeds[q] < 0]
+        hits += [
+            ((w0 / -direction[0][j], w1 / -direction[0][j]), m + j)
+            for j, (w0, w1) in weights.items()
+            if direction[0][j] * signs[j] < 0
+        ]
+        if not hits:
+            raise SolverError("an edge of the complex has no end; the training rows may be too ill-conditioned")
+        hits.sort()
+        if len(hits) > 1 and hits[0][0] == hits[1][0]:
+            raise _TiltTooSpecial
+        neighbours.append(sorted([i for i in basis if i != dropped] + [hits[0][1]]))
+    units = [Fraction(2) ** int(e) for e in training_set.conditioning.exponent]
+    anchored = sum((w * Fraction(a) for w, a in zip(vertex[0], training_set.conditioning.anchor.tolist(), strict=True)))
+    solution = [float(w * u) for w, u in zip(vertex[0], units, strict=True)] + [float(vertex[1] + anchored)]
+    return neighbours, solution
+
+
+def _edge_direction(
+    training_set: TrainingSet, basis: list[int], dropped: int, turn: int
+) -> tuple[list[Fraction], Fraction]:
+    """The change of (w, b) along an edge: the dropped row's margin grows, or the dropped feature's weight (by ±1 unit)."""
+    m = training_set.n_rows
+    tight = [i for i in basis if i < m]
+    if dropped < m:
+        direction = exact_vertex(training_set, basis, [int(i == dropped) for i in tight])
+    else:
+        j = dropped - m
+        rows, exponents = training_set.integer_rows
+        column = [-turn * int(training_set.signs[i]) * rows[i][j] for i in tight]
+        direction = exact_vertex(training_set, basis, column)
+        assert direction is not None
+        direction[0][j] = turn / Fraction(2) ** exponents[j]
+    assert direction is not None
+    return direction
+
+
+def enumerate_vertices(
+    training_set: TrainingSet,
+    budget: Budget,
+    *,
+    n_threads: int | None = None,
+    report: Callable[[int, int], None] = lambda found, still_open: None,
+) -> Vertices:
+    """All vertices of the closure of RO(X), or as many as the budget allows.
+
+    ``report`` is called now and then with the numbers of vertices found and still open.
+    """
+    threads = n_threads or len(os.sched_getaffinity(0))
+    started = time.monotonic()
+    for seed in range(_TRIES):
+        tilt = np.random.default_rng(seed).integers(2**20, 2**21, training_set.n_rows)
+        try:
+            return _enumerate(training_set, tilt, budget, threads, started, report)
+        except _TiltTooSpecial:
+            continue
+    raise SolverError(f"{_TRIES} directions of perturbation all met a tie; the training rows are too special")
+
+
+def _enumerate(
+    training_set: TrainingSet,
+    tilt: npt.NDArray[np.int64],
+    budget: Budget,
+    n_threads: int,
+    started: float,
+    report: Callable[[int, int], None],
+) -> Vertices:
+    walk = _Walk(training_set, tilt, n_threads)
+    start = np.array([[first_basis(training_set, tilt)]], dtype=np.int32)
+    walk.add(start, np.ones(1, dtype=np.int64))
+    done, stopped = 0, ""
+    with ThreadPoolExecutor(n_threads) as pool:
+        while done < walk.known and not stopped:
+            stop = min(walk.known, done + _BLOCK)
+            walk.expand(done, stop, pool)
+            done = stop
+            report(done, walk.known - done)
+            if done < walk.known:
+                stopped = budget.exceeded(done, time.monotonic() - started, walk.n_bytes)
+    return Vertices(
+        walk.bases[:done].copy(),
+        walk.solutions[:done].copy(),
+        walk.tables.residues,
+        tilt,
+        stopped,
+        walk.n_with_residues,
+        walk.n_in_rationals,
+    )
