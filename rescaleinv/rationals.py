@@ -18,7 +18,10 @@ def _exact(value: Any) -> Fraction:
 
 def _integer_row(row: Iterable[Any]) -> list[int]:
     """A positive multiple of the row that has integer entries."""
-    fractions = [_exact(value) for value in row]
+    values = list(row)
+    if all(type(value) is int for value in values):  # most rows are: they skip the arithmetic of fractions
+        return values
+    fractions = [_exact(value) for value in values]
     common = math.lcm(*(value.denominator for value in fractions))
     return [int(value * common) for value in fractions]
 

@@ -89,6 +89,14 @@ def one_positive(seed: int, n_features: int | None = None) -> TrainingSet:
     return TrainingSet(points, labels)
 
 
+def decimal_ties(seed: int, n_features: int | None = None) -> TrainingSet:
+    """Ties of decimal numbers, which as floats miss each other by a rounding error."""
+    rng = np.random.default_rng([10, seed])
+    rows, n = _size(rng, seed, n_features)
+    points = _integer_points(rng, rows, n, most=3) * rng.choice([0.1, 0.33, 0.07], n)
+    return TrainingSet(points, _labels(points, rng))
+
+
 def big_offsets(seed: int, n_features: int | None = None) -> TrainingSet:
     """Years, time stamps and account numbers: differences are small against the values."""
     rng = np.random.default_rng([8, seed])
@@ -115,6 +123,7 @@ MAKERS: dict[str, Callable[..., TrainingSet]] = {
         constant_feature,
         proportional_features,
         one_positive,
+        decimal_ties,
         big_offsets,
         unlike_units,
     )

@@ -24,7 +24,7 @@ UNDECIDED = -2  # near zero, not zero: rational arithmetic must decide
 INVALID = -3  # the basis is no vertex of the complex: the walk went wrong before
 
 _NEAR = 1e-9  # relative: floats nearer to zero than this have no sign of their own
-_GROWTH = 1e7  # a simplex table whose entries grow beyond this has lost too many digits
+_GROWTH = 1e9  # a simplex table whose entries grow beyond this has lost too many digits
 
 _P = uint64(PRIME)
 _MASK30 = uint64((1 << 30) - 1)
@@ -33,13 +33,18 @@ _1, _30, _31, _61 = uint64(1), uint64(30), uint64(31), uint64(61)
 _ZERO = uint64(0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+# Only what Python calls gets wrappers and a place in the cache on disk, which holds the steps inside of it too.
+_step = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_entry = njit(cache=True, nogil=True, error_model="numpy")
+
+
+@_step
 def _fold(x):
     x = (x >> _61) + (x & _P)
     return x - _P if x >= _P else x
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _mul(a, b):
     """a b modulo the prime, by halves of 31 bits."""
     ah, al, bh, bl = a >> _31, a & _MASK31, b >> _31, b & _MASK31
@@ -47,18 +52,18 @@ def _mul(a, b):
     return _fold(((ah * bh) << _1) + (middle >> _30) + ((middle & _MASK30) << _31) + al * bl)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _add(a, b):
     x = a + b
     return x - _P if x >= _P else x
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _sub(a, b):
     return a - b if a >= b else a + _P - b
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _inverse(a):
     """a to the power of p - 2."""
     result, exponent = _1, _P - uint64(2)
@@ -70,7 +75,7 @@ def _inverse(a):
     return result
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_entry
 def float_residues(values, powers):
     """The residues of floats, which are rationals: m 2**e."""
     result = np.empty(values.shape, dtype=np.uint64)
@@ -84,7 +89,7 @@ def float_residues(values, powers):
     return result
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _invert(matrix, size, inverse, work, correction):
     """Gauss-Jordan with partial pivoting, then refinement. Returns the relative error left, or 1 where it is too large."""
     for i in range(size):
@@ -137,7 +142,7 @@ def _invert(matrix, size, inverse, work, correction):
     return 1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _invert_residues(matrix, size, inverse, work):
     for i in range(size):
         for j in range(size):
@@ -166,20 +171,25 @@ def _invert_residues(matrix, size, inverse, work):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _entry_sign(value, residue, carried):
-    """The sign of an entry of the simplex table, or a status other than -1, 0, 1 (see ``_SIGN_…``)."""
+@_step
+def _entry_sign(value, residue, carried, table):
+    """The sign of an entry of the simplex table; 2 where residues must tell, 3 where rationals must.
+
+    The last row of the table's array is none of its rows; it holds how large entries have been, which is what their
+    rounding errors are relative to.
+    """
+    size = max(1.0, 1e-5 * table[-1, 0])
     if carried:
         if residue == _ZERO:
             return 0
-        if abs(value) < 1e-10:
+        if abs(value) < 1e-10 * size:
             return 3
-    elif abs(value) < _NEAR:
+    elif abs(value) < _NEAR * size:
         return 2
     return 1 if value > 0 else -1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _pivot(table, residues, carried, n_rows, n_columns, row, column):
     """Exchange the row's variable with the column's; returns False where entries have grown too much."""
     scale = -1.0 / table[row, column]
@@ -212,15 +222,16 @@ def _pivot(table, residues, carried, n_rows, n_columns, row, column):
             for j in range(n_columns):
                 if residues[i, j] == _ZERO:
                     table[i, j] = 0.0
+    table[-1, 0] = max(table[-1, 0], largest)
     return largest < _GROWTH
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _leaving_row(table, residues, carried, n_basic, column, row_variables, preferred):
     """The basic row that first reaches zero as the column's variable grows: its number, -1 for none, or a status - 10."""
     best_row, best_ratio = -1, np.inf
     for i in range(n_basic):
-        sign = _entry_sign(table[i, column], residues[i, column], carried)
+        sign = _entry_sign(table[i, column], residues[i, column], carried, table)
         if sign >= 2:
             return -10 - sign
         if sign < 0:
@@ -235,19 +246,19 @@ def _leaving_row(table, residues, carried, n_basic, column, row_variables, prefe
     return best_row
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _status_of(sign):
     return AMBIGUOUS if sign == 2 else UNDECIDED
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _entering_column(table, residues, carried, row, n_columns, direction, blocked, column_variables, bland):
     """A column that moves the row's variable in the direction: its number, -1 for none, or a status - 10."""
     best, best_size = -1, 0.0
     for j in range(1, n_columns):
         if j == blocked:
             continue
-        sign = _entry_sign(table[row, j], residues[row, j], carried)
+        sign = _entry_sign(table[row, j], residues[row, j], carried, table)
         if sign >= 2:
             return -10 - sign
         if sign == direction:
@@ -259,7 +270,88 @@ def _entering_column(table, residues, carried, row, n_columns, direction, blocke
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
+def _gave_up(carried):
+    return UNDECIDED if carried else AMBIGUOUS
+
+
+@_step
+def _swap(table, residues, carried, n, k, row, column, row_variables, column_variables):
+    """Exchange a row's variable with a column's, and keep the books; False where entries have grown too much."""
+    fine = _pivot(table, residues, carried, n + 1, k + 2, row, column)
+    row_variables[row], column_variables[column] = column_variables[column], row_variables[row]
+    return fine
+
+
+@_step
+def _make_feasible(table, residues, carried, k, n, row_variables, column_variables):
+    """Phase one: an artificial variable, the last column, is added to every a_i and then driven to zero."""
+    up, down, none = np.int64(1), np.int64(-1), np.int64(0)  # numba would compile once more for each literal number
+    artificial = 2 * k + 1
+    worst, place = 0.0, down
+    for i in range(k + 1):
+        sign = _entry_sign(table[i, 0], residues[i, 0], carried, table)
+        if sign >= 2:
+            return _status_of(sign)
+        if sign < 0 and table[i, 0] < worst:
+            worst, place = table[i, 0], i
+    if place < 0:
+        return 0
+    if not _swap(table, residues, carried, n, k, place, k + 1, row_variables, column_variables):
+        return _gave_up(carried)
+    for iteration in range(400):
+        bland = iteration > 60
+        entering = _entering_column(table, residues, carried, place, k + 2, down, none, column_variables, bland)
+        leaving = place
+        if entering == -1:
+            # the artificial is at its least; only zero will do, and then any exchange takes it out
+            sign = _entry_sign(table[place, 0], residues[place, 0], carried, table)
+            if sign >= 2:
+                return _status_of(sign)
+            if sign != 0:
+                return INVALID
+            entering = _entering_column(table, residues, carried, place, k + 2, up, none, column_variables, bland)
+            if entering == -1:
+                return INVALID
+        elif entering >= 0:
+            leaving = _leaving_row(table, residues, carried, k + 1, entering, row_variables, artificial)
+        if entering < 0:
+            return _status_of(-10 - entering)
+        if leaving < 0:
+            return _status_of(-10 - leaving)
+        if not _swap(table, residues, carried, n, k, leaving, entering, row_variables, column_variables):
+            return _gave_up(carried)
+        if leaving == place:
+            return 0
+    return _gave_up(carried)
+
+
+@_step
+def _note_edges(table, residues, carried, k, n, row_variables, column_variables, tight_edge, up_edge, down_edge):
+    """What the present basic solution shows: multipliers that are 0, and the signs of the μ_j."""
+    for j in range(1, k + 2):
+        if column_variables[j] <= k:
+            tight_edge[column_variables[j]] = 1
+    for i in range(k + 1):
+        if row_variables[i] <= k and tight_edge[row_variables[i]] == 0:
+            sign = _entry_sign(table[i, 0], residues[i, 0], carried, table)
+            if sign >= 2:
+                return _status_of(sign)
+            if sign == 0:
+                tight_edge[row_variables[i]] = 1
+    for j in range(n - k):
+        if up_edge[j] == 0 or down_edge[j] == 0:
+            sign = _entry_sign(table[k + 1 + j, 0], residues[k + 1 + j, 0], carried, table)
+            if sign >= 2:
+                return _status_of(sign)
+            if sign > 0:
+                up_edge[j] = 1
+            elif sign < 0:
+                down_edge[j] = 1
+    return 0
+
+
+@_step
 def _find_edges(table, residues, carried, k, n, row_variables, column_variables, tight_edge, up_edge, down_edge):
     """Which edges at a vertex belong to the complex: a linear program each, all from one table.
 
@@ -267,124 +359,58 @@ def _find_edges(table, residues, carried, k, n, row_variables, column_variables,
     and the ν_j >= 0 of the features with weight (μ_j s_j = 1 + ν_j, scaled). Dropping tight row i is an edge iff a_i can be
     0 while all a >= 0; giving feature j weight of a sign is one iff μ_j can have that sign.
     """
-    n_rows, n_columns = n + 1, k + 2
-    artificial = 2 * k + 1  # its column is the last one
-    # make it feasible: an artificial variable is added to every a_i, then driven to zero
-    worst, row = 0.0, -1
-    for i in range(k + 1):
-        sign = _entry_sign(table[i, 0], residues[i, 0], carried)
-        if sign >= 2:
-            return _status_of(sign)
-        if sign < 0 and table[i, 0] < worst:
-            worst, row = table[i, 0], i
-    if row >= 0:
-        column = k + 1
-        if not _pivot(table, residues, carried, n_rows, n_columns, row, column):
-            return AMBIGUOUS if not carried else UNDECIDED
-        row_variables[row], column_variables[column] = artificial, row_variables[row]
-        place = row
-        iterations = 0
-        while place >= 0:
-            iterations += 1
-            if iterations > 400:
-                return AMBIGUOUS if not carried else UNDECIDED
-            entering = _entering_column(
-                table, residues, carried, place, n_columns, -1, 0, column_variables, iterations > 60
-            )
-            if entering <= -10:
-                return _status_of(-10 - entering)
-            if entering < 0:
-                # the artificial is at its least; only zero will do, and then any exchange takes it out
-                sign = _entry_sign(table[place, 0], residues[place, 0], carried)
-                if sign >= 2:
-                    return _status_of(sign)
-                if sign != 0:
-                    return INVALID
-                entering = _entering_column(table, residues, carried, place, n_columns, 1, 0, column_variables, False)
-                if entering <= -10:
-                    return _status_of(-10 - entering)
-                if entering < 0:
-                    return INVALID
-                leaving = place
-            else:
-                leaving = _leaving_row(table, residues, carried, k + 1, entering, row_variables, artificial)
-                if leaving <= -10:
-                    return _status_of(-10 - leaving)
-            if not _pivot(table, residues, carried, n_rows, n_columns, leaving, entering):
-                return AMBIGUOUS if not carried else UNDECIDED
-            row_variables[leaving], column_variables[entering] = column_variables[entering], row_variables[leaving]
-            if leaving == place:
-                place = -1
-    blocked = -1
-    for j in range(1, n_columns):
-        if column_variables[j] == artificial:
+    status = _make_feasible(table, residues, carried, k, n, row_variables, column_variables)
+    if status < 0:
+        return status
+    blocked = np.int64(-1)
+    for j in range(1, k + 2):
+        if column_variables[j] == 2 * k + 1:
             blocked = j
-    for j in range(1, n_columns):
-        if j != blocked and column_variables[j] <= k:
-            tight_edge[column_variables[j]] = 1
     # questions 0 … k: can a_i be 0; then for each feature without weight: can μ_j be positive, negative
     for question in range(k + 1 + 2 * (n - k)):
-        iterations = 0
-        while True:
-            for i in range(k + 1):
-                if row_variables[i] <= k and tight_edge[row_variables[i]] == 0:
-                    sign = _entry_sign(table[i, 0], residues[i, 0], carried)
-                    if sign >= 2:
-                        return _status_of(sign)
-                    if sign == 0:
-                        tight_edge[row_variables[i]] = 1
-            for j in range(n - k):
-                if up_edge[j] == 0 or down_edge[j] == 0:
-                    sign = _entry_sign(table[k + 1 + j, 0], residues[k + 1 + j, 0], carried)
-                    if sign >= 2:
-                        return _status_of(sign)
-                    if sign > 0:
-                        up_edge[j] = 1
-                    elif sign < 0:
-                        down_edge[j] = 1
+        feature, up = (question - k - 1) // 2, (question - k - 1) % 2 == 0
+        for iteration in range(401):
+            status = _note_edges(
+                table, residues, carried, k, n, row_variables, column_variables, tight_edge, up_edge, down_edge
+            )
+            if status < 0:
+                return status
             if question <= k:
-                if tight_edge[question] != 0:
-                    break
-                row, direction = -1, -1
+                known, row, direction = tight_edge[question], np.int64(-1), np.int64(-1)
                 for i in range(k + 1):
                     if row_variables[i] == question:
                         row = i
+            elif up:
+                known, row, direction = up_edge[feature], k + 1 + feature, np.int64(1)
             else:
-                j = (question - k - 1) // 2
-                up = (question - k - 1) % 2 == 0
-                if (up and up_edge[j] != 0) or (not up and down_edge[j] != 0):
-                    break
-                row, direction = k + 1 + j, 1 if up else -1
-            iterations += 1
-            if iterations > 400:
-                return AMBIGUOUS if not carried else UNDECIDED
-            entering = _entering_column(
-                table, residues, carried, row, n_columns, direction, blocked, column_variables, iterations > 60
-            )
-            if entering <= -10:
-                return _status_of(-10 - entering)
-            if entering < 0:
-                break  # the best value is reached, and it is not enough
-            leaving = _leaving_row(
-                table, residues, carried, k + 1, entering, row_variables, question if question <= k else -1
-            )
-            if leaving <= -10:
-                return _status_of(-10 - leaving)
-            if leaving < 0:  # no bound, which only a μ_j can have
-                if direction > 0:
-                    up_edge[j] = 1
-                else:
-                    down_edge[j] = 1
+                known, row, direction = down_edge[feature], k + 1 + feature, np.int64(-1)
+            if known != 0:
                 break
-            if not _pivot(table, residues, carried, n_rows, n_columns, leaving, entering):
-                return AMBIGUOUS if not carried else UNDECIDED
-            row_variables[leaving], column_variables[entering] = column_variables[entering], row_variables[leaving]
-            if column_variables[entering] <= k:
-                tight_edge[column_variables[entering]] = 1
+            if iteration == 400:
+                return _gave_up(carried)
+            entering = _entering_column(
+                table, residues, carried, row, k + 2, direction, blocked, column_variables, iteration > 60
+            )
+            if entering == -1:
+                break  # the best value is reached, and it is not enough
+            if entering < 0:
+                return _status_of(-10 - entering)
+            preferred = question if question <= k else np.int64(-1)
+            leaving = _leaving_row(table, residues, carried, k + 1, entering, row_variables, preferred)
+            if leaving == -1:  # no bound, which only a μ_j can have
+                if direction > 0:
+                    up_edge[feature] = 1
+                else:
+                    down_edge[feature] = 1
+                break
+            if leaving < 0:
+                return _status_of(-10 - leaving)
+            if not _swap(table, residues, carried, n, k, leaving, entering, row_variables, column_variables):
+                return _gave_up(carried)
     return 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _add_pair(high, low, x, y):
     """(high, low) + (x, y), where the second of each is the rounding error that the first leaves."""
     total = high + x
@@ -394,7 +420,7 @@ def _add_pair(high, low, x, y):
     return result, error - (result - total)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _product_pair(x, y):
     """x y and its rounding error, by halves of 26 bits."""
     product = x * y
@@ -407,7 +433,7 @@ def _product_pair(x, y):
     return product, ((xh * yh - product) + xh * yl + xl * yh) + xl * yl
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _dot_pair(size, rows, row, support, high, low, start):
     """start + rows[row]·(high, low) over the support, as a pair."""
     total, rest = start, 0.0
@@ -418,9 +444,9 @@ def _dot_pair(size, rows, row, support, high, low, start):
     return total, rest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _low_parts(matrix, size, inverse, low, work):
-    """The low parts of the inverse: what one step of refinement with exact products adds to it."""
+    """Turn the inverse into pairs by one step of refinement with exact products: the high part changes too."""
     for i in range(size):
         for j in range(size):
             total, rest = (1.0 if i == j else 0.0), 0.0
@@ -434,9 +460,12 @@ def _low_parts(matrix, size, inverse, low, work):
             for k in range(size):
                 total += inverse[i, k] * work[k, j]
             low[i, j] = total
+    for i in range(size):
+        for j in range(size):
+            inverse[i, j], low[i, j] = _add_pair(inverse[i, j], 0.0, low[i, j], 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _solve_basis(
     size, tilt, tight, inverse, low, inverse_r, tiny, carried, weight, weight_low, weight_rate, value_r, sign_of
 ):
@@ -468,7 +497,7 @@ def _solve_basis(
     return 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _find_slacks(
     size, rows, rows_r, tilt, tight, support, in_basis, inverse, weight, weight_low, value_r, tiny, carried,
     products, slack, slack_rate, scale_of,
@@ -506,14 +535,14 @@ def _find_slacks(
     return 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _dot_residues(size, rows_r, row, support, vector, total):
     for j in range(size):
         total = _add(total, _mul(rows_r[row, support[j]], vector[j]))
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _fill_table(
     k,
     n,
@@ -533,6 +562,7 @@ def _fill_table(
 ):
     """The table that ``_find_edges`` begins with."""
     size = k + 1
+    table[-1, 0] = 1.0
     for j in range(k):
         largest = 0.0
         for i in range(size):
@@ -576,7 +606,7 @@ def _fill_table(
         row_vars[i] = i
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _is_sooner(
     value, rate, speed, value_r, speed_r, best_value, best_rate, best_speed, best_value_r, best_speed_r, carried
 ):
@@ -594,7 +624,7 @@ def _is_sooner(
     return 1 if ahead < behind else 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _is_sooner_by_pairs(v, v_low, s, s_low, best_v, best_v_low, best_s, best_s_low, tiny):
     """The first comparison of ``_is_sooner`` with twice the digits, for ratios known to differ."""
     ahead, low = _product_pair(v, best_s)
@@ -607,7 +637,7 @@ def _is_sooner_by_pairs(v, v_low, s, s_low, best_v, best_v_low, best_s, best_s_l
     return 1 if difference < 0 else 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _follow(
     size, edge, z, turn, rows, rows_r, tight, support, in_basis, inverse, sign_of, weight, weight_low, weight_rate, value_r,
     products, slack, slack_rate, scale_of, direction, direction_low, direction_r, tiny, carried,
@@ -693,7 +723,7 @@ def _follow(
     return reached if reached >= 0 else UNDECIDED
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _edge_direction(
     size, edge, z, turn, rows, rows_r, tight, inverse, low, inverse_r, carried, direction, direction_low, direction_r
 ):
@@ -718,7 +748,7 @@ def _edge_direction(
             direction[j] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _read_basis(basis, m, n, tight, support, empty, in_basis):
     """Split a basis into tight rows, features with weight (and the intercept) and features without; how many are tight."""
     in_basis[:] = 0
@@ -739,7 +769,7 @@ def _read_basis(basis, m, n, tight, support, empty, in_basis):
     return size if size == k + 1 else -1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def expand(
     basis, rows, rows_r, tilt, powers, carried, floats, residues, integers, tall, in_basis, neighbours, solution
 ):
@@ -831,7 +861,7 @@ def expand(
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_step
 def _exchange(basis, dropped, reached, result):
     """The sorted basis with one item exchanged."""
     position = 0
@@ -849,7 +879,7 @@ def _exchange(basis, dropped, reached, result):
         result[position] = reached
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_entry
 def expand_block(bases, rows, rows_r, tilt, powers, carry_at_once, workspace, neighbours, counts, solutions):
     """``expand`` for several vertices; returns how many of them needed residues."""
     floats, residues, integers, tall, in_basis = workspace
@@ -868,7 +898,7 @@ def expand_block(bases, rows, rows_r, tilt, powers, carry_at_once, workspace, ne
     return n_carried
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_entry
 def solution_residues(bases, rows_r):
     """The residues of (w, b) of each basis: two bases with the same ones have the same solution. 0 rows where singular."""
     m, n = rows_r.shape[0], rows_r.shape[1] - 1
@@ -890,7 +920,7 @@ def solution_residues(bases, rows_r):
     return result
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_entry
 def absorb(bases, hashes, n_known, slots, keys, neighbours, counts):
     """Add the neighbours that are not known yet to the list of bases; returns the new length of the list.
 
@@ -926,7 +956,7 @@ def absorb(bases, hashes, n_known, slots, keys, neighbours, counts):
     return n_known
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_entry
 def rehash(hashes, n_known, slots):
     """Fill an empty hash table with the first ``n_known`` items."""
     mask = uint64(slots.shape[0] - 1)
@@ -937,15 +967,18 @@ def rehash(hashes, n_known, slots):
         slots[place] = v + 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+# No value is nan, and zeros have no sign that matters: that is what lets the compiler use vector minima.
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nnan", "nsz"})
 def extremes(points, vertices, lower, upper):
-    """The least and the largest w·x + b over all vertices (w, b), point by point, without storing the product."""
+    """The least and the largest w·x + b over all vertices (w, b), point by point, without storing the product.
+
+    Points are taken by 64 and vertices by 4, so that a number that was loaded is used four times.
+    """
     width = 64
-    n = vertices.shape[1] - 1
+    n_vertices, n = vertices.shape[0], vertices.shape[1] - 1
     block = np.empty((n, width))
-    value = np.empty(width)
-    low = np.empty(width)
-    high = np.empty(width)
+    low, high = np.empty(width), np.empty(width)
+    first, second, third, fourth = np.empty(width), np.empty(width), np.empty(width), np.empty(width)
     for start in range(0, points.shape[0], width):
         used = min(width, points.shape[0] - start)
         for i in range(width):
@@ -954,18 +987,21 @@ def extremes(points, vertices, lower, upper):
                 block[j, i] = points[source, j]
         low[:] = np.inf
         high[:] = -np.inf
-        for v in range(vertices.shape[0]):
-            intercept = vertices[v, n]
-            first = vertices[v, 0]
-            for i in range(width):
-                value[i] = intercept + first * block[0, i]
-            for j in range(1, n):
-                weight = vertices[v, j]
+        for v1 in range(0, n_vertices, 4):
+            v2, v3, v4 = min(v1 + 1, n_vertices - 1), min(v1 + 2, n_vertices - 1), min(v1 + 3, n_vertices - 1)
+            first[:], second[:] = vertices[v1, n], vertices[v2, n]
+            third[:], fourth[:] = vertices[v3, n], vertices[v4, n]
+            for j in range(n):
+                w1, w2, w3, w4 = vertices[v1, j], vertices[v2, j], vertices[v3, j], vertices[v4, j]
                 for i in range(width):
-                    value[i] += weight * block[j, i]
+                    x = block[j, i]
+                    first[i] += w1 * x
+                    second[i] += w2 * x
+                    third[i] += w3 * x
+                    fourth[i] += w4 * x
             for i in range(width):
-                low[i] = min(low[i], value[i])
-                high[i] = max(high[i], value[i])
+                low[i] = min(low[i], min(min(first[i], second[i]), min(third[i], fourth[i])))
+                high[i] = max(high[i], max(max(first[i], second[i]), max(third[i], fourth[i])))
         for i in range(used):
             lower[start + i] = low[i]
             upper[start + i] = high[i]

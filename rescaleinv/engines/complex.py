@@ -182,8 +182,8 @@ class ComplexEngine:
 
     def _near_zero(self, point: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         """The decision values at all vertices, and which of them are too near to zero for a float to have a sign."""
-        conditioned = self._reduced.conditioning.apply(point)
         solutions = self.vertices.solutions
+        conditioned = self._reduced.conditioning.apply(point)
         values = solutions[:, :-1] @ conditioned + solutions[:, -1]
         size = np.abs(solutions[:, :-1]) @ np.abs(conditioned) + np.abs(solutions[:, -1])
         return values, np.abs(values) <= _NEAR * size
@@ -227,14 +227,15 @@ class ComplexEngine:
                 mine[still_open] = theirs
         return Verdicts(code, lower, upper, reason, status, verdicts.points, self.explain)
 
-    def explain(self, point: FloatArray) -> Witness:
+    def explain(self, point: Any) -> Witness:
         """Two finite rescalings that disagree about a neutral point, with the exact certificate."""
-        exact_point = [Fraction(x) for x in point.tolist()]
-        values, near = self._near_zero(point)
+        row = as_matrix([list(point)], what="the point", n_features=self.training_set.n_features)[0]
+        exact_point = [Fraction(x) for x in row.tolist()]
+        values, near = self._near_zero(row)
         positive = self._labelled(exact_point, values, near, 1)
         negative = self._labelled(exact_point, values, near, -1)
         if (positive is None or negative is None) and self.fallback is not None and not self.complete:
-            return self.fallback.certify(point[None, :]).witness(0)
+            return self.fallback.certify(row[None, :]).witness(0)
         if positive is None or negative is None:
             raise CertificateError("the point is not neutral: no two rescalings disagree about it")
         return witness_from(self.training_set, exact_point, positive, negative, left_out=self.left_out)

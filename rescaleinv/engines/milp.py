@@ -88,13 +88,15 @@ class MilpEngine:
             raise InputError(f"time_limit is {time_limit!r}; a positive number of seconds, or None, is needed")
         if not isinstance(n_jobs, Integral) or n_jobs == 0:
             raise InputError(f"n_jobs is {n_jobs!r}; a number of processes, or -1 for all cores, is needed")
+        if not isinstance(left_out, Integral) or left_out < 0:
+            raise InputError(f"left_out is {left_out!r}; a number of rows is needed")
         solvers.backend(solver)  # an unknown or a missing solver is said at once
         self.training_set: TrainingSet = training_set
         self.solver: str = solver
         self.time_limit: float | None = None if time_limit is None or time_limit == float("inf") else float(time_limit)
         self.shortcuts: bool = shortcuts
         self.n_jobs: int = int(n_jobs)
-        self.left_out: int = left_out
+        self.left_out: int = int(left_out)
         self.progress: bool | None = progress
         self._clauses: dict[Clause, None] = {}
         self._known: list[Classifier] = []
@@ -137,18 +139,23 @@ class MilpEngine:
         row = as_matrix([list(point)], what="the point", n_features=self.training_set.n_features)
         self.precompute()
         exact_point = [Fraction(x) for x in row[0].tolist()]
-        if any(self._labelling(exact_point, side) is None for side in (1, -1)):
+        if not all(self._labelling(exact_point, side) for side in (1, -1)):
             verdicts = self.certify(row)
             if not verdicts.neutral[0]:
-                raise CertificateError(
-                    f"the point is {Verdict(int(verdicts.code[0])).name}, not neutral: {verdicts.reason[0]}"
-                )
-        evidence = []
-        for side in (1, -1):
-            classifier = self._labelling(exact_point, side)
-            assert classifier is not None
-            evidence.append(self._finite(classifier, exact_point))
+                name = Verdict(int(verdicts.code[0])).name
+                raise CertificateError(f"the point is {name}, not neutral; {verdicts.reason[0]}".rstrip("; "))
+        evidence = [self._evidence(exact_point, side) for side in (1, -1)]
         return witness_from(self.training_set, exact_point, *evidence, left_out=self.left_out)
+
+    def _evidence(self, point: list[Fraction], side: int) -> ExactClassifier:
+        """The SVM of a finite rescaling that gives the point this label, from the clearest classifier that leads to one."""
+        problem: CertificateError | None = None
+        for classifier in self._labelling(point, side):
+            try:
+                return self._finite(classifier, point)
+            except CertificateError as error:
+                problem = error
+        raise CertificateError(f"no finite rescaling was made of the classifiers that are known: {problem}")
 
     def _finite(self, classifier: Classifier, point: list[Fraction]) -> ExactClassifier:
         if classifier is self._known[0]:
@@ -157,10 +164,10 @@ class MilpEngine:
             return exact_optimum(self.training_set, classifier.weights, classifier.intercept)
         return label_at_finite_rescaling(self.training_set, classifier.weights, classifier.intercept, point)
 
-    def _labelling(self, point: list[Fraction], side: int) -> Classifier | None:
-        """Of the classifiers that are known, one that gives the point this label: the clearest."""
-        fitting = [(abs(c.value(point)), -k) for k, c in enumerate(self._known) if c.labels(point, side)]
-        return self._known[-max(fitting)[1]] if fitting else None
+    def _labelling(self, point: list[Fraction], side: int) -> list[Classifier]:
+        """The classifiers known so far that give the point this label, the clearest first."""
+        fitting = [classifier for classifier in self._known if classifier.labels(point, side)]
+        return sorted(fitting, key=lambda classifier: -abs(classifier.value(point)))
 
     def _learn(self, outcome: Outcome) -> None:
         self._clauses.update(dict.fromkeys(outcome.clauses))

@@ -5,6 +5,7 @@ The compiled steps are in ``_kernel``; the few that floats and residues can't de
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable
@@ -23,13 +24,19 @@ from rescaleinv.optimality import probe_closed_cell
 from rescaleinv.problem import FloatArray, TrainingSet
 from rescaleinv.rationals import least_cost_solution, solve
 
+_log = logging.getLogger(__name__)
+
 _BLOCK = 4096
-_TRIES = 3  # directions of perturbation
+_TRIES = 2  # directions of perturbation with compiled steps, and as many with rational steps alone
 
 BasisArray = npt.NDArray[np.int32]
 
 
-class _TiltTooSpecial(Exception):
+class _WalkLostError(Exception):
+    """A basis was reached that is no vertex of the complex: a step before was wrong."""
+
+
+class _TiltTooSpecialError(Exception):
     """Two things happen at once even in the perturbed problem: another direction of perturbation is needed."""
 
 
@@ -166,8 +173,11 @@ def _float_basis(training_set: TrainingSet, right: list[Any], tilt: npt.NDArray[
 
 
 class _Walk:
-    def __init__(self, training_set: TrainingSet, tilt: npt.NDArray[np.int64], n_threads: int) -> None:
+    def __init__(
+        self, training_set: TrainingSet, tilt: npt.NDArray[np.int64], n_threads: int, in_rationals: bool
+    ) -> None:
         self.training_set = training_set
+        self.in_rationals = in_rationals
         self.tilt = tilt
         self.tables = _Tables.of(training_set, tilt)
         m, n = training_set.n_rows, training_set.n_features
@@ -227,21 +237,20 @@ class _Walk:
                 )
             )
 
-        parts = range(len(self.workspaces))
-        carried = sum(pool.map(part, parts)) if total >= 64 else sum(map(part, parts))
-        self.n_with_residues += carried
-        self.carry_at_once = 2 * carried > total
+        if self.in_rationals:
+            counts[:] = _kernel.UNDECIDED
+        else:
+            parts = range(len(self.workspaces))
+            carried = sum(pool.map(part, parts)) if total >= 64 else sum(map(part, parts))
+            self.n_with_residues += carried
+            self.carry_at_once = 2 * carried > total
         for v in np.flatnonzero(counts < 0):
-            found, solution = self.expand_in_rationals(self.bases[start + v].tolist())
+            found, solution = expand_exactly(self.training_set, self.tilt, self.bases[start + v].tolist())
             neighbours[v, : len(found)] = found
             counts[v] = len(found)
             self.solutions[start + v] = solution
             self.n_in_rationals += 1
         self.add(neighbours, counts)
-
-    def expand_in_rationals(self, basis: list[int]) -> tuple[list[list[int]], list[float]]:
-        """What ``_kernel.expand`` does, slowly and without any doubt."""
-        return expand_exactly(self.training_set, self.tilt, basis)
 
 
 def exact_vertex(
@@ -263,6 +272,11 @@ def exact_vertex(
     return weights, answer[-1]
 
 
+def _leads(pair: tuple[Fraction, Fraction]) -> Fraction:
+    """The part of value + infinitesimal rate that has its sign."""
+    return pair[0] or pair[1]
+
+
 def expand_exactly(
     training_set: TrainingSet, tilt: npt.NDArray[np.int64], basis: list[int]
 ) -> tuple[list[list[int]], list[float]]:
@@ -273,17 +287,17 @@ def expand_exactly(
     vertex = exact_vertex(training_set, basis, [1] * len(tight))
     moved = exact_vertex(training_set, basis, [int(tilt[i]) for i in tight])
     if vertex is None or moved is None:
-        raise SolverError("the walk came to a singular basis; the training rows may be too ill-conditioned")
+        raise _WalkLostError("a singular basis")
     margins, rates = training_set.exact_margins(*vertex), training_set.exact_margins(*moved)
     slacks = {q: (margins[q] - 1, rates[q] - int(tilt[q])) for q in range(m) if q not in tight}
     weights = {j: (vertex[0][j], moved[0][j]) for j in range(n) if j not in empty}
     if any(pair == (0, 0) for pair in (*slacks.values(), *weights.values())):
-        raise _TiltTooSpecial
-    if any(pair < (0, 0) for pair in slacks.values()):
-        raise SolverError("the walk came to a basis outside of C(X); the training rows may be too ill-conditioned")
+        raise _TiltTooSpecialError
+    if any(_leads(pair) < 0 for pair in slacks.values()):
+        raise _WalkLostError("a basis outside of C(X)")
     signs = [0] * n
     for j, pair in weights.items():
-        signs[j] = 1 if pair > (0, 0) else -1
+        signs[j] = 1 if _leads(pair) > 0 else -1
     neighbours = []
     edges = [(i, 0) for i in tight] + [(m + j, turn) for j in empty for turn in (1, -1)]
     for dropped, turn in edges:
@@ -301,10 +315,10 @@ def expand_exactly(
             if direction[0][j] * signs[j] < 0
         ]
         if not hits:
-            raise SolverError("an edge of the complex has no end; the training rows may be too ill-conditioned")
+            raise _WalkLostError("an edge without an end")
         hits.sort()
         if len(hits) > 1 and hits[0][0] == hits[1][0]:
-            raise _TiltTooSpecial
+            raise _TiltTooSpecialError
         neighbours.append(sorted([i for i in basis if i != dropped] + [hits[0][1]]))
     units = [Fraction(2) ** int(e) for e in training_set.conditioning.exponent]
     anchored = sum((w * Fraction(a) for w, a in zip(vertex[0], training_set.conditioning.anchor.tolist(), strict=True)))
@@ -344,13 +358,15 @@ def enumerate_vertices(
     """
     threads = n_threads or len(os.sched_getaffinity(0))
     started = time.monotonic()
-    for seed in range(_TRIES):
-        tilt = np.random.default_rng(seed).integers(2**20, 2**21, training_set.n_rows)
+    why: Exception | None = None
+    for attempt in range(2 * _TRIES):
+        tilt = np.random.default_rng(attempt).integers(2**20, 2**21, training_set.n_rows)
         try:
-            return _enumerate(training_set, tilt, budget, threads, started, report)
-        except _TiltTooSpecial:
-            continue
-    raise SolverError(f"{_TRIES} directions of perturbation all met a tie; the training rows are too special")
+            return _enumerate(training_set, tilt, budget, threads, attempt >= _TRIES, started, report)
+        except (_TiltTooSpecialError, _WalkLostError) as error:
+            why = error
+            _log.warning("enumeration %d of the vertices failed (%r); trying again", attempt + 1, error)
+    raise SolverError(f"the vertices could not be enumerated, in {2 * _TRIES} attempts: {why!r}")
 
 
 def _enumerate(
@@ -358,10 +374,11 @@ def _enumerate(
     tilt: npt.NDArray[np.int64],
     budget: Budget,
     n_threads: int,
+    in_rationals: bool,
     started: float,
     report: Callable[[int, int], None],
 ) -> Vertices:
-    walk = _Walk(training_set, tilt, n_threads)
+    walk = _Walk(training_set, tilt, n_threads, in_rationals)
     start = np.array([[first_basis(training_set, tilt)]], dtype=np.int32)
     walk.add(start, np.ones(1, dtype=np.int64))
     done, stopped = 0, ""
