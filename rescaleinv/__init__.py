@@ -19,8 +19,12 @@ _HOMES = {
     "in_closure": "optimality",
     "rescaling_of": "optimality",
     "neutral_certificate": "evidence",
+    "ComplexEngine": "engines.complex",
+    "MilpEngine": "engines.milp",
     "Certificate": "verdict",
     "Verdict": "verdict",
+    "Verdicts": "verdict",
+    "Witness": "verdict",
     "RescaleInvError": "errors",
     "InputError": "errors",
     "InseparableError": "errors",
@@ -46,6 +50,8 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from rescaleinv.engines.complex import ComplexEngine
+    from rescaleinv.engines.milp import MilpEngine
     from rescaleinv.errors import (
         CertificateError,
         DatasetUnavailableError,
@@ -61,4 +67,4 @@ if TYPE_CHECKING:
     from rescaleinv.problem import TrainingSet
     from rescaleinv.separability import is_separable, separable_subset
     from rescaleinv.svm import minimal_norm_svm
-    from rescaleinv.verdict import Certificate, Verdict
+    from rescaleinv.verdict import Certificate, Verdict, Verdicts, Witness

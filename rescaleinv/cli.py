@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 _EXAMPLES = """\
 examples:
-  rescaleinv demo                          the paper's examples, worked through and proved
+  rescaleinv demo                          the paper's examples and a real data set, proved
   rescaleinv verify certificate.json       check a certificate in exact arithmetic
 """
 
@@ -24,7 +24,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    commands.add_parser("demo", help="work through the paper's examples")
+    commands.add_parser("demo", help="work through the paper's examples and a real data set")
     commands.add_parser("verify", help="check certificates in exact arithmetic", add_help=False)
     return parser
 

@@ -1,15 +1,62 @@
-"""``rescaleinv demo``: the three examples of the paper, each proved."""
+"""``rescaleinv demo``: the three examples of the paper, and a data set that ships, each proved."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from rescaleinv.datasets import load
+from rescaleinv.engines.complex import ComplexEngine
 from rescaleinv.evidence import neutral_certificate
 from rescaleinv.invariance import check_invariance
 from rescaleinv.problem import FloatArray, TrainingSet
+from rescaleinv.separability import separable_subset
 from rescaleinv.svm import minimal_norm_svm
 from rescaleinv.verify import check
 
+# The first rows of the data set are the training set; all others are the points to be judged.
+_TRAINING_ROWS = 40
+
 
 def run_demo() -> None:
+    _paper_examples()
+    print()
+    _breast_cancer()
+
+
+def _breast_cancer() -> None:
+    features, labels, names = load("breast_cancer_wisconsin")
+    found = separable_subset(TrainingSet(features[:_TRAINING_ROWS], labels[:_TRAINING_ROWS], feature_names=names))
+    training_set, points, truth = found.training_set, features[_TRAINING_ROWS:], labels[_TRAINING_ROWS:]
+    print(f"Breast cancer (Wisconsin): {len(training_set)} of the first {_TRAINING_ROWS} tumours teach an SVM to tell")
+    print(f"benign (+1) from malignant; the other {len(points)} are judged under every rescaling of the 9 features:")
+    engine = ComplexEngine(training_set, left_out=len(found.dropped))
+    verdicts = engine.certify(points)
+    labels_of_svm = np.where(minimal_norm_svm(training_set).decision_function(points) >= 0, 1, -1)
+    for name, mask in (
+        ("benign, whatever the scaling", verdicts.strongly_positive),
+        ("malignant, whatever the scaling", verdicts.strongly_negative),
+        ("depends on the scaling: look again", verdicts.neutral),
+        ("not decided", verdicts.unknown),
+    ):
+        if mask.any():
+            right = (labels_of_svm == truth)[mask].mean()
+            print(f"  {mask.sum():4d}  {name:36s} the plain SVM is right about {right:.1%} of them")
+    print(f"  ({len(engine.vertices.bases):,} vertices of the set of all SVMs were compared)")
+    i = int(np.flatnonzero(verdicts.neutral)[0])
+    witness = verdicts.witness(i)
+    print(
+        f"Tumour {_TRAINING_ROWS + i} is one that depends on it. Multiply the features by these factors and train an SVM:"
+    )
+    width = max(map(len, names))
+    print(f"  {'':{width}}  {'value':>7} {'→ benign':>12} {'→ malignant':>12}")
+    # a common factor of all features changes nothing: it is taken out, so that the two columns can be compared
+    positive, negative = (factors / np.exp(np.log(factors).mean()) for factors in (witness.positive, witness.negative))
+    for name, value, up, down in zip(names, points[i], positive, negative, strict=True):
+        print(f"  {name:{width}}  {value:7g} {up:12.3g} {down:12.3g}")
+    print(f"The certificate says {check(witness.certificate.to_json())!r}, checked in exact arithmetic.")
+
+
+def _paper_examples() -> None:
     rows, labels = [[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]
     training_set = TrainingSet(rows, labels)
     point = [-1, 4]

@@ -67,18 +67,22 @@ def test_version(capsys):
 def test_demo(capsys):
     assert main(["demo"]) == 0
     captured = capsys.readouterr()
-    assert captured.out == DEMO
+    assert captured.out.startswith(DEMO)
+    assert "depends on the scaling: look again" in captured.out
+    assert captured.out.endswith("The certificate says 'neutral', checked in exact arithmetic.\n")
     assert captured.err == ""
 
 
 def test_demo_as_a_program():
     result = command("demo")
-    assert (result.returncode, result.stdout, result.stderr) == (0, DEMO, "")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(DEMO)
 
 
 def test_a_terminal_without_greek_letters_is_no_reason_to_fail():
     result = command("demo", encoding="ascii")
-    assert (result.returncode, result.stdout, result.stderr) == (0, DEMO.replace("τ", "?"), "")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(DEMO.replace("τ", "?"))
 
 
 def test_a_reader_that_goes_away_is_no_reason_for_a_traceback():

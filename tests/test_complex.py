@@ -11,8 +11,8 @@ from sklearn.svm import SVC
 
 from rescaleinv.datasets import load
 from rescaleinv.engines import _kernel, walk
+from rescaleinv.engines.bounds import outer_vertices
 from rescaleinv.engines.complex import ComplexEngine
-from rescaleinv.engines.hull import outer_vertices
 from rescaleinv.engines.inner import without_inner_rows
 from rescaleinv.engines.milp import MilpEngine
 from rescaleinv.engines.ties import ExactVertices

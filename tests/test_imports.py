@@ -228,7 +228,7 @@ def imported_floors(source, path):
             continue
         for parts in (target.split(".") for target in targets):
             if parts[0] == "rescaleinv" and len(parts) > 1 and parts[1] != "__version__":
-                yield rescaleinv._HOMES.get(parts[1], parts[1])
+                yield rescaleinv._HOMES.get(parts[1], parts[1]).split(".")[0]
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rescaleinv.engines import Engine, _kernel
-from rescaleinv.engines.hull import outer_vertices
+from rescaleinv.engines import Engine
+from rescaleinv.engines.bounds import extremes, outer_vertices
 from rescaleinv.engines.inner import without_inner_rows
 from rescaleinv.engines.ties import ExactVertices, attained_tie
 from rescaleinv.engines.walk import Budget, Vertices, enumerate_vertices
@@ -149,7 +149,7 @@ class ComplexEngine:
         def part(start: int) -> int:
             stop = min(start + starts.step, len(points))
             conditioned = self._reduced.conditioning.apply(points[start:stop])
-            _kernel.extremes(conditioned, solutions, lower[start:stop], upper[start:stop])
+            extremes(conditioned, solutions, lower[start:stop], upper[start:stop])
             return stop - start
 
         with (

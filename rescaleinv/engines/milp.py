@@ -27,6 +27,8 @@ from rescaleinv.witness import label_at_finite_rescaling
 
 # Points handed to each process before what they taught is shared with the others.
 _POINTS_A_TURN = 4
+# Clauses that hold for every point are kept for the next ones, the latest of them; too many would slow the solver down.
+_MOST_CLAUSES = 500
 # Decision values below this on the point's own side are looked at exactly.
 _NEARLY_OTHER_SIDE = 1e-6
 
@@ -174,7 +176,7 @@ class MilpEngine:
         self._known += [c for c in outcome.classifiers if c not in self._known]
 
     def _search(self) -> Search:
-        return Search(self._essential, self.solver, self.time_limit, tuple(self._clauses))
+        return Search(self._essential, self.solver, self.time_limit, tuple(self._clauses)[-_MOST_CLAUSES:])
 
 
 class _Batch:
