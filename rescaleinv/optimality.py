@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from rescaleinv.errors import InputError
-from rescaleinv.problem import FloatArray, TrainingSet, _exact_number
+from rescaleinv.problem import FloatArray, TrainingSet, exact_number
 from rescaleinv.rationals import nonnegative_solution
 
 # Below this size the exact simplex needs no hint from the float solver; above, the hint saves most of its pivots.
@@ -124,7 +124,7 @@ def _places(training_set: TrainingSet, weights: Any, intercept: Any, tolerance: 
     given to those with all such weights taken for 0, the smallest first.
     """
     w = training_set.exact_weights(weights)
-    allowed = _exact_number(tolerance, "the tolerance")
+    allowed = exact_number(tolerance, "the tolerance")
     # the margins' own size, in which the features' offsets cancel
     ranges = training_set.features.max(axis=0) - training_set.features.min(axis=0)
     slack = allowed * (1 + sum(abs(v) * Fraction(x) for v, x in zip(w, ranges.tolist(), strict=True)))
@@ -133,7 +133,7 @@ def _places(training_set: TrainingSet, weights: Any, intercept: Any, tolerance: 
         # a float intercept has lost the digits that the offsets took: no tolerance of the margins makes up for them
         largest = np.abs(training_set.features).max(axis=0).tolist()
         terms = abs(b) + sum(abs(v) * Fraction(x) for v, x in zip(w, largest, strict=True))
-        if abs(_exact_number(intercept, "the intercept") - b) > slack + (_LOST_DIGITS * terms if tolerance else 0):
+        if abs(exact_number(intercept, "the intercept") - b) > slack + (_LOST_DIGITS * terms if tolerance else 0):
             return []
     margins = training_set.exact_margins(w, b)
     if min(margins) < 1 - slack:

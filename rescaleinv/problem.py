@@ -181,7 +181,8 @@ def as_labels(y: Any, n_rows: int, positive: Any = None) -> tuple[npt.NDArray[np
     return np.where(labels == values[classes.index(chosen)], 1, -1).astype(np.int8), (negative, chosen)
 
 
-def _exact_number(value: Any, what: str) -> Fraction:
+def exact_number(value: Any, what: str) -> Fraction:
+    """The number as the rational that it is, or an ``InputError`` that says what it was to be."""
     try:
         return Fraction(value) if isinstance(value, (int, Fraction)) else Fraction(float(value))
     except (TypeError, ValueError, OverflowError) as error:
@@ -353,10 +354,11 @@ class TrainingSet:
         (The float 1.4 is a little less than 7/5: (3, 2) misses by 4e-16.)
         """
         w = self.exact_weights(weights)
+        least = 1 - exact_number(tolerance, "the tolerance")
         if intercept is not None:
-            return min(self.exact_margins(w, _exact_number(intercept, "the intercept"))) >= 1 - Fraction(tolerance)
+            return min(self.exact_margins(w, exact_number(intercept, "the intercept"))) >= least
         lowest_positive, lowest_negated_negative = self._exact_extremes(w)
-        return (lowest_positive + lowest_negated_negative) / 2 >= 1 - Fraction(tolerance)
+        return (lowest_positive + lowest_negated_negative) / 2 >= least
 
     def middle_intercept(self, weights: Sequence[Fraction]) -> Fraction:
         """The b half-way between the classes, exactly: the SVM's own where its margin is 1."""
@@ -370,7 +372,7 @@ class TrainingSet:
 
     def exact_weights(self, weights: Any) -> list[Fraction]:
         """One weight a feature as the rational that it is."""
-        w = [_exact_number(value, f"the weight of feature {j}") for j, value in enumerate(weights)]
+        w = [exact_number(value, f"the weight of feature {j}") for j, value in enumerate(weights)]
         if len(w) != self.n_features:
             raise InputError(f"{len(w)} weights were given for {self.n_features} features")
         return w

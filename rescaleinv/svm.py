@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,9 +14,9 @@ import numpy as np
 from scipy.linalg import lstsq
 from scipy.optimize import nnls
 
-from rescaleinv.errors import InputError, InseparableError, SolverError
+from rescaleinv.errors import InputError, InseparableError
+from rescaleinv.exact_svm import exact_svm
 from rescaleinv.problem import FloatArray, IntArray, TrainingSet, as_matrix
-from rescaleinv.rationals import solve
 
 # A point is a candidate for the tight set if its margin is this near to 1 in the solver's own answer.
 _NEARLY_TIGHT = 1e-5
@@ -254,9 +252,8 @@ def minimal_norm_svm(training_set: TrainingSet, rescaling: Any = None) -> SVMSol
     varies = training_set.conditioned.any(axis=0)  # a constant feature gets no weight, whatever its factor
     if not varies.any():
         _require_separable(training_set)  # raises: all rows are the same point
-    shift = int(
-        exponents[varies].max()
-    )  # a common factor changes nothing; without it the solver sees factors of about 1
+    # a common factor changes nothing; without it the solver sees factors of about 1
+    shift = int(exponents[varies].max())
     if abs(shift) > _LARGEST_EXPONENT:
         raise InputError(
             f"the features rescaled have a range of about {2.0**shift if shift < 1024 else np.inf:.3g}; squares of such "
@@ -275,7 +272,12 @@ def minimal_norm_svm(training_set: TrainingSet, rescaling: Any = None) -> SVMSol
         if found.is_optimal():
             return found
     _require_separable(training_set)
-    return _exact_solution(training_set, tau, _nearest_points(rows, signs))
+    exact = exact_svm(training_set, [Fraction(t) ** 2 for t in tau.tolist()], _nearest_points(rows, signs))
+    multipliers = np.zeros(len(rows))
+    multipliers[list(exact.multipliers)] = [float(a) for a in exact.multipliers.values()]
+    original = np.array([float(w) for w in exact.weights])
+    value_at_anchor = float(exact.decision_value([Fraction(x) for x in training_set.conditioning.anchor.tolist()]))
+    return SVMSolution(training_set, original, float(exact.intercept), multipliers, tau, value_at_anchor)
 
 
 def _require_separable(training_set: TrainingSet) -> None:
@@ -299,97 +301,3 @@ def _nearest_points(rows: FloatArray, signs: FloatArray) -> list[int]:
         return np.flatnonzero(nnls(columns, target, maxiter=30 * len(rows))[0]).tolist()
     except RuntimeError:
         return []
-
-
-def _exact_solution(training_set: TrainingSet, tau: FloatArray, guess: list[int]) -> SVMSolution:
-    """The SVM of a separable training set by a dual active-set method in rationals, rounded at the very end.
-
-    The active rows always are independent and have multipliers >= 0, so that the classifier is the SVM of these rows
-    alone. A row with too small a margin joins; rows whose multipliers reach zero on the way leave. The norm grows with
-    every row that has joined, so that no set of active rows comes twice.
-    """
-    rows, exponents = training_set.integer_rows
-    y = training_set.signs.tolist()
-    lowest = [min(column) for column in zip(*rows, strict=True)]
-    rows = [[value - low for value, low in zip(row, lowest, strict=True)] for row in rows]
-    units = [Fraction(t) * Fraction(2) ** e for t, e in zip(tau.tolist(), exponents, strict=True)]
-    common = max(
-        unit.denominator for unit in units
-    )  # a power of two, as all are; multipliers are in units of its square
-    squared = [int(unit * common) ** 2 for unit in units]
-
-    @cache
-    def kernel(i: int, k: int) -> int:
-        return y[i] * y[k] * sum(t * a * b for t, a, b in zip(squared, rows[i], rows[k], strict=True))
-
-    def tight_on(chosen: list[int]) -> list[Fraction] | None:
-        """Multipliers and intercept with which the chosen rows are tight; None where they depend on each other."""
-        system = [[*(kernel(i, k) for k in chosen), y[i]] for i in chosen] + [[*(y[i] for i in chosen), 0]]
-        return solve(system, [1] * len(chosen) + [0])
-
-    active, multipliers, intercept = _dual_feasible(tight_on, guess, [y.index(1), y.index(-1)])
-    while True:
-        pull = [
-            t * sum(a * y[i] * rows[i][j] for i, a in zip(active, multipliers, strict=True))
-            for j, t in enumerate(squared)
-        ]
-        scores = _scores(rows, y, pull, intercept)
-        joining = min(range(len(rows)), key=scores.__getitem__)
-        if scores[joining] >= 1:
-            break
-        multipliers = [*multipliers, Fraction(0)]
-        while True:
-            target = tight_on([*active, joining])
-            if target is not None:
-                step, intercept = [new - old for new, old in zip(target, multipliers, strict=False)], target[-1]
-            else:  # the joining row depends on the active ones: it takes over from them, the classifier stays
-                system = [[*(kernel(i, k) for k in active), y[i]] for i in active] + [[*(y[i] for i in active), 0]]
-                change = solve(system, [*(-kernel(i, joining) for i in active), -y[joining]])
-                assert change is not None
-                step = [*change[:-1], Fraction(1)]
-            ratios = [(-a / d, k) for k, (a, d) in enumerate(zip(multipliers, step, strict=True)) if d < 0]
-            length, leaving = min(ratios, default=(None, -1))
-            if target is not None and (length is None or length >= 1):
-                active, multipliers = [*active, joining], target[:-1]
-                break
-            if length is None:
-                raise SolverError("the SVM has no solution: the training set is not separable")
-            multipliers = [a + length * d for a, d in zip(multipliers, step, strict=True)]
-            del active[leaving], multipliers[leaving]
-    weights = [p / Fraction(2) ** e for p, e in zip(pull, exponents, strict=True)]
-    multipliers = [a * common**2 for a in multipliers]
-    intercept -= sum(p * low for p, low in zip(pull, lowest, strict=True))
-    anchor = training_set.conditioning.anchor.tolist()
-    value_at_anchor = sum((w * Fraction(x) for w, x in zip(weights, anchor, strict=True)), intercept)
-    full = np.zeros(len(rows))
-    full[active] = [float(a) for a in multipliers]
-    return SVMSolution(
-        training_set, np.array([float(w) for w in weights]), float(intercept), full, tau, float(value_at_anchor)
-    )
-
-
-def _scores(rows: list[list[int]], y: list[int], pull: list[Fraction], intercept: Fraction) -> list[Fraction]:
-    """The margins of all rows, with one common denominator so that the sums are sums of integers."""
-    denominator = math.lcm(intercept.denominator, *(p.denominator for p in pull))
-    numerators = [int(p * denominator) for p in pull]
-    offset = int(intercept * denominator)
-    return [
-        Fraction(sign * (sum(map(int.__mul__, numerators, row)) + offset), denominator)
-        for sign, row in zip(y, rows, strict=True)
-    ]
-
-
-def _dual_feasible(
-    tight_on: Callable[[list[int]], list[Fraction] | None], guess: list[int], pair: list[int]
-) -> tuple[list[int], list[Fraction], Fraction]:
-    """Active rows with multipliers >= 0 to start from: those of the guess, without the ones that pull the wrong way."""
-    for active in (guess, pair):
-        while len(active) > 1:
-            answer = tight_on(active)
-            if answer is None:
-                break
-            *multipliers, intercept = answer
-            if min(multipliers) >= 0:
-                return active, multipliers, intercept
-            active = [i for i, a in zip(active, multipliers, strict=True) if a > 0]
-    raise SolverError("the SVM has no solution: a positive and a negative row are the same point")

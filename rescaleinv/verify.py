@@ -6,9 +6,9 @@ A FILE holds one certificate, or one a line. Nothing is taken on trust: the trai
 read as exact fractions, and each condition is tested without any tolerance. The first one that fails is named.
 
 Evidence for "neutral": two classifiers, each the maximum-margin classifier of the training rows after multiplying feature
-j by τ_j, of which one labels the point positive and one negative. That (w, b) is the maximum-margin classifier at τ is
-shown by multipliers a, with d_j = 1/τ_j²: the Karush-Kuhn-Tucker conditions of min ½ Σ d_j w_j² under
-y_i (w·x_i + b) >= 1, which is convex, so that they suffice.
+j by tau_j, of which one labels the point positive and one negative. That (w, b) is the maximum-margin classifier at tau
+is shown by multipliers a, with d_j = 1 / tau_j^2: the Karush-Kuhn-Tucker conditions of min 1/2 sum_j d_j w_j^2 under
+y_i (w.x_i + b) >= 1, which is convex, so that they suffice.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _require(holds: bool, condition: str) -> None:
 
 
 def _number(text: Any, what: str) -> Fraction:
-    _require(isinstance(text, str) and _NUMBER.fullmatch(text) is not None, f"{what}: {text!r} is not an exact number")
+    _require(isinstance(text, str) and _NUMBER.fullmatch(text) is not None, f"{what}: {text!a} is not an exact number")
     numerator, _, denominator = text.partition("/")
     parts = [int(part, 16) if "x" in part else int(part) for part in (numerator, denominator or "1")]
     _require(parts[1] > 0, f"{what}: {text!r} has a denominator of zero")
@@ -56,7 +56,7 @@ def _fields(record: Any, what: str, names: str) -> list[Any]:
     for name in wanted:
         _require(name in record, f"{what} has no field {name!r}")
     for name in record:
-        _require(name in wanted, f"{what} has a field {name!r} that is not known")
+        _require(name in wanted, f"{what} has a field {name!a} that is not known")
     return [record[name] for name in wanted]
 
 
@@ -99,7 +99,7 @@ def _check_maximum_margin(record: Any, what: str, training: _Training) -> tuple[
     multipliers: dict[int, Fraction] = {}
     for key, text in multiplier_texts.items():
         row = int(key) if re.fullmatch(r"0|[1-9][0-9]{0,15}", key) else -1
-        _require(0 <= row < len(training.rows), f"{what}: the multiplier {key!r} belongs to no row")
+        _require(0 <= row < len(training.rows), f"{what}: the multiplier {key!a} belongs to no row")
         multipliers[row] = _number(text, f"{what}.multipliers[{key}]")
         _require(multipliers[row] > 0, f"{what}: the multiplier of row {row} is not positive")
     for i, (row_values, label) in enumerate(zip(training.rows, training.labels, strict=True)):
@@ -115,7 +115,7 @@ def _check_maximum_margin(record: Any, what: str, training: _Training) -> tuple[
 
 
 def _check_two_rescalings(evidence: Any, claim: str, point: list[Fraction], training: _Training) -> None:
-    _require(claim == "neutral", f"two rescalings that disagree prove 'neutral', not {claim!r}")
+    _require(claim == "neutral", f"two rescalings that disagree prove 'neutral', not {claim!a}")
     _, positive, negative = _fields(evidence, "evidence", "kind positive negative")
     value = _decision(*_check_maximum_margin(positive, "evidence.positive", training), point)
     _require(value >= 0, "evidence.positive does not label the point positive")
@@ -164,7 +164,7 @@ def _check(certificate: str, training: str | None) -> str:
     content = _parse(certificate, "the certificate")
     names = "schema claim point training evidence versions digest"
     schema, claim, point_texts, training_record, evidence, versions, digest = _fields(content, "the certificate", names)
-    _require(schema == SCHEMA, f"schema: {schema!r} is not {SCHEMA!r}")
+    _require(schema == SCHEMA, f"schema: {schema!a} is not {SCHEMA!r}")
     del content["digest"]
     canonical = json.dumps(content, allow_nan=False, sort_keys=True, separators=(",", ":")).encode()
     _require(hashlib.sha256(canonical).hexdigest() == digest, "digest: the certificate is damaged")
@@ -183,7 +183,7 @@ def _check(certificate: str, training: str | None) -> str:
     point = _numbers(point_texts, "point", rows.n_features)
     _require(isinstance(evidence, dict) and "kind" in evidence, "evidence has no kind")
     kind = evidence["kind"]
-    _require(isinstance(kind, str) and kind in _KINDS, f"evidence of kind {kind!r} is not known to this checker")
+    _require(isinstance(kind, str) and kind in _KINDS, f"evidence of kind {kind!a} is not known to this checker")
     _KINDS[kind](evidence, claim, point, rows)
     return str(claim)
 

@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 from rescaleinv.errors import CertificateError
-from rescaleinv.evidence import ExactClassifier, exact_optimum, exact_svm, rounded
+from rescaleinv.evidence import exact_optimum, rounded
+from rescaleinv.exact_svm import ExactClassifier, exact_svm
 from rescaleinv.optimality import even_multipliers, probe_closed_cell
 from rescaleinv.problem import TrainingSet
 
@@ -47,10 +48,7 @@ def label_at_finite_rescaling(
                 else rounded(smallest, 1) / 2**shrink / Fraction(4) ** int(training_set.conditioning.exponent[j])
                 for j, s in enumerate(signs)
             ]
-            try:
-                svm = exact_svm(training_set, factors, active)
-            except CertificateError:
-                continue
+            svm = exact_svm(training_set, factors, active)
             if (svm.decision_value(point) >= 0) == (value > 0):
                 return svm
     raise CertificateError("no finite rescaling near this classifier was found that labels the point alike")

@@ -38,8 +38,8 @@ class Cell:
     vertices: tuple[Vertex, ...]
 
 
-def _solve(matrix, right):
-    """Gaussian elimination with fractions; None where the matrix is singular."""
+def gaussian_elimination(matrix, right):
+    """The textbook's method with fractions; None where the matrix is singular."""
     rows = [[Fraction(v) for v in (*line, value)] for line, value in zip(matrix, right, strict=True)]
     size = len(rows)
     for k in range(size):
@@ -60,7 +60,7 @@ def _all_vertices(points, labels):
     lines += [([int(k == j) for k in range(n)] + [0], 0) for j in range(n)]
     found = set()
     for chosen in combinations(lines, n + 1):
-        answer = _solve([line for line, _ in chosen], [value for _, value in chosen])
+        answer = gaussian_elimination([line for line, _ in chosen], [value for _, value in chosen])
         if answer is None:
             continue
         *weights, intercept = answer

@@ -1,4 +1,4 @@
-"""Made training sets for the tests: each maker returns a separable TrainingSet from a seed, with 1 to 7 features.
+"""Training sets for the tests, all separable: made ones from a seed, with 1 to 7 features, and draws of raw data.
 
 Degenerate data is the normal case in practice, so most makers give ties of one kind or another.
 """
@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rescaleinv.datasets import load
 from rescaleinv.problem import TrainingSet
+from rescaleinv.separability import separable_subset
 
 MOST_FEATURES = 7
 
@@ -97,6 +99,14 @@ def decimal_ties(seed: int, n_features: int | None = None) -> TrainingSet:
     return TrainingSet(points, _labels(points, rng))
 
 
+def nearly_tied(seed: int, n_features: int | None = None) -> TrainingSet:
+    """Ties that are missed by some 1e-9."""
+    rng = np.random.default_rng([11, seed])
+    rows, n = _size(rng, seed, n_features)
+    points = _integer_points(rng, rows, n, most=3)
+    return TrainingSet(points + rng.integers(-2, 3, (rows, n)) * 2.0**-28, _labels(points, rng))
+
+
 def big_offsets(seed: int, n_features: int | None = None) -> TrainingSet:
     """Years, time stamps and account numbers: differences are small against the values."""
     rng = np.random.default_rng([8, seed])
@@ -124,10 +134,20 @@ MAKERS: dict[str, Callable[..., TrainingSet]] = {
         proportional_features,
         one_positive,
         decimal_ties,
+        nearly_tied,
         big_offsets,
         unlike_units,
     )
 }
+
+
+def drawn_from(name: str, seed: int, rows: int = 25) -> tuple[TrainingSet, np.ndarray]:
+    """A separable part of some raw rows of a shipped data set, half of each class, and all its rows as points."""
+    features, labels, _ = load(name)
+    order = np.random.default_rng([seed, rows]).permutation(len(labels))
+    classes = [order[labels[order] == label] for label in (-1, 1)]
+    chosen = np.concatenate([classes[0][: rows // 2], classes[1][: rows - rows // 2]])
+    return separable_subset(TrainingSet(features[chosen], labels[chosen])).training_set, features
 
 
 def random_rescaling(rng: np.random.Generator, n_features: int, decades: float = 3) -> np.ndarray:

@@ -9,7 +9,6 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.svm import SVC
 
-from rescaleinv.datasets import load
 from rescaleinv.engines import _kernel, walk
 from rescaleinv.engines.bounds import outer_vertices
 from rescaleinv.engines.complex import ComplexEngine
@@ -23,24 +22,8 @@ from rescaleinv.separability import separable_subset
 from rescaleinv.verdict import Verdict
 from rescaleinv.verify import check
 
-SHIPPED = {
-    "breast_cancer_wisconsin": 16,
-    "pima_diabetes": 22,
-    "blood_transfusion": 25,
-    "fertility": 20,
-    "banknote": 25,
-}
+SHIPPED = ("breast_cancer_wisconsin", "pima_diabetes", "blood_transfusion", "fertility", "banknote")
 MAKERS = sorted(made_sets.MAKERS)
-
-
-def drawn_from(name, rows, seed):
-    """A separable draw of raw rows, and all rows of the data set as points."""
-    features, labels, _ = load(name)
-    rng = np.random.default_rng([seed, rows])
-    while True:
-        chosen = rng.permutation(len(features))[: int(1.6 * rows)]
-        if len(set(labels[chosen].tolist())) == 2:
-            return separable_subset(TrainingSet(features[chosen], labels[chosen])).training_set, features
 
 
 def points_around(training_set, rng, count):
@@ -87,7 +70,7 @@ def test_compiled_steps_equal_rational_steps_at_every_vertex(maker, seed):
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_vertex_of_raw_data_is_feasible_and_in_the_closure(name):
-    training_set, _ = drawn_from(name, SHIPPED[name], seed=1)
+    training_set, _ = made_sets.drawn_from(name, 1)
     engine = ComplexEngine(training_set, n_jobs=1)
     vertices, reduced = engine.vertices, engine.reduced_training_set
     rows = np.column_stack([reduced.conditioned, np.ones(len(reduced))]) * reduced.signs[:, None]
@@ -147,6 +130,18 @@ def test_a_walk_in_rationals_alone_takes_over_when_compiled_steps_go_wrong(monke
     assert (verdicts.code == expected.code).all()
 
 
+def test_a_complex_of_a_single_vertex_in_rationals():
+    verdicts = ComplexEngine(made_sets.decimal_ties(2)).certify([[0.1, 0.1, 0.1]])
+    assert not verdicts.unknown.any()
+
+
+def test_a_point_whose_value_is_an_intercept_that_cancels_to_zero():
+    rows = [[-3e-05, 0.0], [0.0, 0.0], [-6e-05, 0.1], [0.0, 0.1]]
+    verdicts = ComplexEngine(TrainingSet(rows, [-1, -1, 1, -1])).certify([[-6e-05, 0.0]])
+    assert verdicts[0] is Verdict.STRONGLY_POSITIVE
+    assert verdicts.lower[0] == 0
+
+
 def test_a_tie_that_only_a_limit_attains_is_strongly_negative():
     engine = ComplexEngine(TrainingSet([[1, 1], [-1, -1]], [1, -1]))
     verdicts = engine.certify([[0, -1], [0, 0], [0, 1], [1, -1]])
@@ -165,11 +160,9 @@ def test_a_tie_that_a_finite_rescaling_attains_is_neutral_with_a_certificate():
     assert check(verdicts.certificate(0).to_json()) == "neutral"
 
 
-@pytest.mark.parametrize(
-    ("name", "rows"), [("breast_cancer_wisconsin", 16), ("blood_transfusion", 25), ("banknote", 15)]
-)
-def test_every_neutral_point_has_a_witness_that_an_ordinary_svm_confirms(name, rows):
-    training_set, features = drawn_from(name, rows, seed=3)
+@pytest.mark.parametrize("name", ["breast_cancer_wisconsin", "blood_transfusion", "banknote"])
+def test_every_neutral_point_has_a_witness_that_an_ordinary_svm_confirms(name):
+    training_set, features = made_sets.drawn_from(name, 3)
     points = np.unique(features, axis=0)
     points = points[np.random.default_rng(0).permutation(len(points))[:60]]
     verdicts = ComplexEngine(training_set).certify(points)
@@ -195,7 +188,7 @@ def test_every_neutral_point_has_a_witness_that_an_ordinary_svm_confirms(name, r
 
 
 def test_a_budget_still_proves_neutral_and_says_why_the_rest_is_unknown():
-    training_set, features = drawn_from("breast_cancer_wisconsin", 16, seed=1)
+    training_set, features = made_sets.drawn_from("breast_cancer_wisconsin", 1)
     whole = ComplexEngine(training_set).certify(features)
     engine = ComplexEngine(training_set, max_vertices=20)
     part = engine.certify(features)
@@ -209,7 +202,7 @@ def test_a_budget_still_proves_neutral_and_says_why_the_rest_is_unknown():
 
 
 def test_what_an_incomplete_enumeration_leaves_open_goes_to_the_fallback():
-    training_set, features = drawn_from("pima_diabetes", 22, seed=1)
+    training_set, features = made_sets.drawn_from("pima_diabetes", 1)
     points = features[:12]
     whole = ComplexEngine(training_set).certify(points)
     fallback = MilpEngine(training_set, time_limit=30)
@@ -220,7 +213,7 @@ def test_what_an_incomplete_enumeration_leaves_open_goes_to_the_fallback():
 
 
 def test_time_and_memory_budgets_stop_the_walk():
-    training_set, _ = drawn_from("breast_cancer_wisconsin", 25, seed=1)
+    training_set, _ = made_sets.drawn_from("breast_cancer_wisconsin", 1)
     assert "s" in walk.enumerate_vertices(training_set, walk.Budget(seconds=1e-9)).stopped
     assert "MB" in walk.enumerate_vertices(training_set, walk.Budget(bytes=1)).stopped
 
@@ -242,7 +235,7 @@ def test_a_hundred_thousand_rows_are_reduced_to_those_that_matter():
 
 @pytest.mark.parametrize("name", ["breast_cancer_wisconsin", "fertility", "banknote"])
 def test_powers_of_two_change_no_bit_and_translations_and_permutations_no_verdict(name):
-    training_set, features = drawn_from(name, 15, seed=2)
+    training_set, features = made_sets.drawn_from(name, 2, rows=15)
     points = features[:100]
     base = ComplexEngine(training_set).certify(points)
     rng = np.random.default_rng(0)
@@ -265,7 +258,7 @@ def test_powers_of_two_change_no_bit_and_translations_and_permutations_no_verdic
 def test_random_rescalings_never_contradict_a_strong_verdict():
     from rescaleinv.svm import minimal_norm_svm
 
-    training_set, features = drawn_from("pima_diabetes", 22, seed=4)
+    training_set, features = made_sets.drawn_from("pima_diabetes", 4)
     points = features[:300]
     verdicts = ComplexEngine(training_set).certify(points)
     assert verdicts.strong.any()
@@ -294,7 +287,7 @@ def test_outer_vertices_keep_all_bounds_and_drop_what_is_inside():
 
 
 def test_large_batches_give_the_same_verdicts(monkeypatch):
-    training_set, features = drawn_from("breast_cancer_wisconsin", 16, seed=2)
+    training_set, features = made_sets.drawn_from("breast_cancer_wisconsin", 2)
     engine = ComplexEngine(training_set)
     base = engine.certify(features)
     monkeypatch.setattr("rescaleinv.engines.complex._LARGE_BATCH", 10)

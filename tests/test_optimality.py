@@ -12,9 +12,9 @@ import pytest
 from sklearn.svm import SVC
 
 import rescaleinv.optimality as optimality
-from rescaleinv.datasets import load
-from rescaleinv.errors import CertificateError, InputError
-from rescaleinv.evidence import exact_svm, exact_svm_at
+from rescaleinv.errors import InputError, InseparableError
+from rescaleinv.evidence import exact_svm_at
+from rescaleinv.exact_svm import exact_svm
 from rescaleinv.optimality import (
     in_closure,
     is_rescale_optimal,
@@ -45,16 +45,6 @@ def small_integer_sets(seed, count):
             yield training_set
 
 
-def drawn_from(name, seed, rows=25):
-    """A separable part of some raw rows of a data set, and rows to ask about."""
-    features, labels, _ = load(name)
-    order = np.random.default_rng([seed, rows]).permutation(len(labels))
-    classes = [order[labels[order] == label] for label in (-1, 1)]
-    chosen = np.concatenate([classes[0][: rows // 2], classes[1][: rows - rows // 2]])
-    training_set = separable_subset(TrainingSet(features[chosen], labels[chosen])).training_set
-    return training_set, features[np.setdiff1d(order, chosen)][:300]
-
-
 def restricted(training_set, features):
     return TrainingSet(training_set.features[:, features], training_set.signs)
 
@@ -72,7 +62,7 @@ def svms_on_parts(training_set, rng):
         for part in combinations(range(n), size):
             try:
                 svm = short_exact_svm(restricted(training_set, part), rng)
-            except CertificateError:  # this part does not separate
+            except InseparableError:  # this part does not separate
                 continue
             weights = [Fraction(0)] * n
             for j, w in zip(part, svm.weights, strict=True):
@@ -143,7 +133,7 @@ def test_point_form_is_the_pair_form_on_made_sets(maker):
 @pytest.mark.parametrize("name", ["blood_transfusion", "banknote"])
 def test_point_form_is_the_pair_form_on_raw_data(name):
     rng = np.random.default_rng(2)
-    seen = compare_forms(drawn_from(name, 0)[0], rng)
+    seen = compare_forms(made_sets.drawn_from(name, 0)[0], rng)
     assert seen["optimal"] >= 2, seen
     assert seen["neither"] >= 2, seen
 
@@ -170,7 +160,7 @@ def test_a_limit_that_is_no_svm():
 @pytest.mark.parametrize("name", SHIPPED)
 def test_svms_on_parts_of_the_features_are_in_the_closure(name):
     """As the limit argument says; and the SVMs of ever smaller factors of the other features tend to them."""
-    training_set, _ = drawn_from(name, 1)
+    training_set, _ = made_sets.drawn_from(name, 1)
     training_set = restricted(training_set, range(4))
     if not is_separable(training_set):
         training_set = separable_subset(training_set).training_set
@@ -191,7 +181,7 @@ def test_the_closure_is_a_limit_of_svms_of_rescalings():
                 factors = [Fraction(int(v), 50) for v in rng.integers(1, 100, size)]
                 try:
                     inner = exact_svm(restricted(training_set, part), factors, [])
-                except CertificateError:  # this part does not separate
+                except InseparableError:  # this part does not separate
                     continue
                 limit = np.zeros(n)
                 limit[list(part)] = [float(w) for w in inner.weights]
@@ -266,7 +256,7 @@ def test_every_answer_about_a_cell_of_a_made_set_is_proved(maker):
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_answer_about_a_cell_of_raw_data_is_proved(name):
-    outcomes = both_tests_proved(drawn_from(name, 2)[0], np.random.default_rng(7), 4)
+    outcomes = both_tests_proved(made_sets.drawn_from(name, 2)[0], np.random.default_rng(7), 4)
     assert outcomes[False] > 0
 
 
@@ -328,7 +318,7 @@ def test_a_plain_svm_at_the_rescaling_gives_the_same_labels_on_raw_data(name):
     rng = np.random.default_rng(9)
     undecided = 0
     for seed in (4, 5):  # some draws of fertility separate so barely that libsvm does not converge
-        training_set, points = drawn_from(name, seed)
+        training_set, points = made_sets.drawn_from(name, seed)
         for tau in (None, made_sets.random_rescaling(rng, training_set.n_features, 1)):
             svm = minimal_norm_svm(training_set, tau)
             assert_svm_of_its_rescaling(training_set, svm.weights, svm.intercept)
@@ -369,7 +359,7 @@ def test_a_plain_svm_at_the_rescaling_gives_the_same_labels_on_made_sets(maker):
 @pytest.mark.parametrize("name", SHIPPED)
 def test_offsets_change_no_answer(name):
     """An exact translation far from 0 once made every row with a margin below 2 count as tight."""
-    training_set, _ = drawn_from(name, 3)
+    training_set, _ = made_sets.drawn_from(name, 3)
     whole = TrainingSet(np.round(training_set.features * 16), training_set.signs)
     if not is_separable(whole):
         whole = separable_subset(whole).training_set

@@ -163,6 +163,13 @@ def test_a_bad_intercept_is_refused():
         TrainingSet(ROWS, LABELS).is_feasible([1, 1], float("nan"))
 
 
+@pytest.mark.parametrize("tolerance", [float("nan"), float("inf"), "a", None])
+@pytest.mark.parametrize("intercept", [None, 0])
+def test_a_bad_tolerance_is_refused(intercept, tolerance):
+    with pytest.raises(InputError, match=r"the tolerance is .*; a finite number is needed"):
+        TrainingSet(ROWS, LABELS).is_feasible([1, 1], intercept, tolerance=tolerance)
+
+
 def callers_arrays():
     yield np.array(ROWS)
     yield np.array(ROWS)[:, :1]

@@ -4,26 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from brute_force import gaussian_elimination
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
 
 from rescaleinv.rationals import least_cost_solution, nonnegative_solution, solve
-
-
-def gaussian_elimination(matrix, right):
-    """The textbook's method with fractions; None where a pivot is missing."""
-    rows = [[Fraction(v) for v in (*line, value)] for line, value in zip(matrix, right, strict=True)]
-    size = len(rows)
-    for k in range(size):
-        pivot = next((i for i in range(k, size) if rows[i][k]), None)
-        if pivot is None:
-            return None
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        rows[k] = [v / rows[k][k] for v in rows[k]]
-        for i in range(size):
-            if i != k:
-                rows[i] = [v - rows[i][k] * above for v, above in zip(rows[i], rows[k], strict=True)]
-    return [row[-1] for row in rows]
 
 
 def to_flint(matrix):

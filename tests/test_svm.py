@@ -8,16 +8,14 @@ from fractions import Fraction
 import cvxpy
 import numpy as np
 import pytest
-from made_sets import MAKERS, random_rescaling
+from made_sets import MAKERS, drawn_from, random_rescaling
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
 import rescaleinv.svm
-from rescaleinv.datasets import load
 from rescaleinv.errors import InputError, InseparableError
 from rescaleinv.evidence import exact_svm_at
 from rescaleinv.problem import TrainingSet
-from rescaleinv.separability import separable_subset
 from rescaleinv.svm import minimal_norm_svm
 
 SHIPPED = ["breast_cancer_wisconsin", "pima_diabetes", "blood_transfusion", "fertility", "banknote"]
@@ -27,14 +25,6 @@ def rescalings(ts, seed):
     """τ = 1, then some that span 1e±3 and 1e±6 in the units as they are."""
     rng = np.random.default_rng(seed)
     return [np.ones(ts.n_features), *(random_rescaling(rng, ts.n_features, decades) for decades in (3, 3, 6))]
-
-
-def drawn(name, seed):
-    """A separable part of 30 to 60 rows of a shipped data set."""
-    features, labels, _ = load(name)
-    rng = np.random.default_rng(seed)
-    rows = rng.choice(len(features), int(rng.integers(30, 61)), replace=False)
-    return separable_subset(TrainingSet(features[rows], labels[rows])).training_set
 
 
 def assert_optimal(ts, svm):
@@ -71,7 +61,7 @@ def test_made_sets_are_solved_at_every_rescaling(name):
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_data_are_solved_at_every_rescaling(name):
     for seed in range(4):
-        ts = drawn(name, seed)
+        ts, _ = drawn_from(name, seed, rows=30 + 10 * seed)
         for tau in rescalings(ts, seed):
             assert_optimal(ts, minimal_norm_svm(ts, tau))
 

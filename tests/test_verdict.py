@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from rescaleinv.errors import CertificateError
-from rescaleinv.evidence import certificate_from, exact_svm, neutral_certificate
+from rescaleinv.evidence import certificate_from, neutral_certificate
+from rescaleinv.exact_svm import exact_svm
 from rescaleinv.problem import TrainingSet
 from rescaleinv.verdict import SCHEMA, Certificate, Verdict, rational_text
 from rescaleinv.verify import SCHEMA as CHECKED_SCHEMA

@@ -678,6 +678,23 @@ def test_line_breaks_that_json_does_not_know(folder, monkeypatch, capsys):
     assert "2 proved, 0 refused" in capsys.readouterr().out
 
 
+def test_a_terminal_without_greek_letters_is_no_crash(folder):
+    """Neither the help nor what a certificate has in it may need more than ASCII."""
+    content = fresh()
+    content["point"][0] = "½"
+    (folder / "half.json").write_text(with_digest(content), encoding="utf-8")
+    for arguments, code, words in ((["--help"], 0, "tau"), ([folder / "half.json"], 1, r"REFUSED: point[0]: '\xbd'")):
+        done = subprocess.run(
+            [sys.executable, verify.__file__, *arguments],
+            env={**os.environ, "PYTHONIOENCODING": "ascii:strict"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (code, "")
+        assert words in done.stdout
+
+
 def test_a_shorter_limit_of_digits_is_no_crash(folder):
     environment = {**os.environ, "PYTHONINTMAXSTRDIGITS": "640"}
     content = fresh()

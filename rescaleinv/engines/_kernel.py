@@ -501,6 +501,20 @@ def _solve_basis(
 
 
 @_step
+def _refine_solution(matrix, size, inverse, weight, work):
+    """One step of refinement with exact products, so that a weight is right to rounding and not to the largest one's."""
+    for i in range(size):
+        total, rest = 1.0, 0.0
+        for j in range(size):
+            product, error = _product_pair(-matrix[i, j], weight[j])
+            total, rest = _add_pair(total, rest, product, error)
+        work[0, i] = total + rest
+    for j in range(size):
+        for i in range(size):
+            weight[j] += inverse[j, i] * work[0, i]
+
+
+@_step
 def _find_slacks(
     size, rows, rows_r, tilt, tight, support, in_basis, inverse, weight, weight_low, value_r, tiny, carried,
     products, slack, slack_rate, scale_of,
@@ -547,25 +561,11 @@ def _dot_residues(size, rows_r, row, support, vector, total):
 
 @_step
 def _fill_table(
-    k,
-    n,
-    rows,
-    rows_r,
-    powers,
-    tight,
-    empty,
-    sign_of,
-    inverse,
-    inverse_r,
-    carried,
-    table,
-    table_r,
-    row_vars,
-    column_vars,
-):
+    k, n, rows, rows_r, powers, tight, empty, sign_of, inverse, low, inverse_r, tiny, carried, table, table_r,
+    row_vars, column_vars, up_edge, down_edge,
+):  # fmt: skip
     """The table that ``_find_edges`` begins with."""
     size = k + 1
-    table[-1, 0] = 1.0
     for j in range(k):
         largest = 0.0
         for i in range(size):
@@ -577,17 +577,21 @@ def _fill_table(
             if carried:
                 residue = _mul(inverse_r[j, i], powers[exponent + LARGEST_POWER])
                 table_r[i, j + 1] = residue if sign_of[j] > 0 else _sub(_ZERO, residue)
+        for z in range(n - k):
+            total, rest, residue = 0.0, 0.0, _ZERO
+            for i in range(size):
+                x = rows[tight[i], empty[z]]
+                if carried:
+                    product, error = _product_pair(inverse[j, i], x)
+                    total, rest = _add_pair(total, rest, product, error + low[j, i] * x)
+                    residue = _add(residue, _mul(table_r[i, j + 1], rows_r[tight[i], empty[z]]))
+                else:
+                    total += inverse[j, i] * x
+            table[size + z, j + 1] = factor * total
+            table_r[size + z, j + 1] = residue
         column_vars[j + 1] = size + j
     column_vars[k + 1] = 2 * k + 1
-    for z in range(n - k):
-        for j in range(1, k + 1):
-            total, residue = 0.0, _ZERO
-            for i in range(size):
-                total += table[i, j] * rows[tight[i], empty[z]]
-                if carried:
-                    residue = _add(residue, _mul(table_r[i, j], rows_r[tight[i], empty[z]]))
-            table[size + z, j] = total
-            table_r[size + z, j] = residue
+    growth = 1.0
     for i in range(n + 1):
         total, residue, largest = 0.0, _ZERO, 0.0
         for j in range(1, k + 1):
@@ -604,9 +608,17 @@ def _fill_table(
         scale = math.ldexp(1.0, exponent)
         for j in range(k + 1):
             table[i, j] *= scale
+        # errors are relative to the largest entry of a column, so that scaling a row up makes its errors larger
+        growth = max(growth, scale * tiny / 1e-16 if carried else scale)
         table[i, k + 1] = 1.0 if i < size else 0.0
         table_r[i, k + 1] = powers[LARGEST_POWER - exponent] if i < size else _ZERO
         row_vars[i] = i
+    table[-1, 0] = growth
+    for z in range(n - k):
+        constant = True
+        for i in range(size):
+            constant = constant and rows[tight[i], empty[z]] == 0.0
+        up_edge[z] = down_edge[z] = 2 if constant else 0  # a feature that is 0 on all tight rows has no gradient
 
 
 @_step
@@ -810,6 +822,8 @@ def expand(
     )
     if status < 0:
         return status
+    if not carried:
+        _refine_solution(matrix, size, inverse, weight, work)
     solution[:] = 0.0
     for j in range(size):
         solution[support[j]] = weight[j]
@@ -819,11 +833,11 @@ def expand(
     )  # fmt: skip
     if status < 0:
         return status
-    _fill_table(
-        size - 1, n, rows, rows_r, powers, tight, empty, sign_of, inverse, inverse_r, carried, table, table_r,
-        integers[7], integers[8],
-    )  # fmt: skip
     integers[4:7] = 0
+    _fill_table(
+        size - 1, n, rows, rows_r, powers, tight, empty, sign_of, inverse, low, inverse_r, tiny, carried, table,
+        table_r, integers[7], integers[8], up_edge, down_edge,
+    )  # fmt: skip
     status = _find_edges(table, table_r, carried, size - 1, n, integers[7], integers[8], tight_edge, up_edge, down_edge)
     if status < 0:
         return status
@@ -835,7 +849,7 @@ def expand(
         else:
             exists, z = (up_edge[slot] if up else down_edge[slot]), empty[slot]
             dropped, turn = m + z, (1.0 if up else -1.0)
-        if exists == 0:
+        if exists != 1:
             continue
         _edge_direction(
             size,

@@ -19,15 +19,18 @@ from rescaleinv.engines.inner import without_inner_rows
 from rescaleinv.engines.ties import ExactVertices, attained_tie
 from rescaleinv.engines.walk import Budget, Vertices, enumerate_vertices
 from rescaleinv.errors import CertificateError, InputError
-from rescaleinv.evidence import ExactClassifier, exact_optimum, witness_from
+from rescaleinv.evidence import exact_optimum, witness_from
+from rescaleinv.exact_svm import ExactClassifier
 from rescaleinv.problem import FloatArray, TrainingSet, as_matrix
 from rescaleinv.progress import progress_bar
 from rescaleinv.verdict import Verdict, Verdicts, Witness
 from rescaleinv.witness import label_at_finite_rescaling
 
-# Decision values nearer to zero than this, relative to the sizes of their terms, are decided in rationals.
+# Decision values nearer to zero than this, relative to the margin and the sizes of their terms, are decided in rationals.
 _NEAR = 1e-9
 _POINTS_AT_A_TIME = 65_536
+# Fewer products of a point and a vertex than this take less time than starting threads does.
+_WORTH_THREADS = 1_000_000
 # From so many points on, leaving out the vertices that are inside the hull of the others pays for finding them.
 _LARGE_BATCH = 200_000
 
@@ -167,7 +170,7 @@ class ComplexEngine:
         table = as_matrix(points, n_features=self.training_set.n_features)
         lower, upper = self.decision_ranges(table)
         largest = np.abs(self.vertices.solutions).max(axis=0)
-        near = _NEAR * (np.abs(self._reduced.conditioning.apply(table)) @ largest[:-1] + largest[-1])
+        near = _NEAR * (1 + np.abs(self._reduced.conditioning.apply(table)) @ largest[:-1] + largest[-1])
         code = np.full(len(table), Verdict.UNKNOWN, dtype=np.int8)
         code[lower > near] = Verdict.STRONGLY_POSITIVE
         code[upper < -near] = Verdict.STRONGLY_NEGATIVE
@@ -185,7 +188,7 @@ class ComplexEngine:
         solutions = self.vertices.solutions
         conditioned = self._reduced.conditioning.apply(point)
         values = solutions[:, :-1] @ conditioned + solutions[:, -1]
-        size = np.abs(solutions[:, :-1]) @ np.abs(conditioned) + np.abs(solutions[:, -1])
+        size = 1 + np.abs(solutions[:, :-1]) @ np.abs(conditioned) + np.abs(solutions[:, -1])
         return values, np.abs(values) <= _NEAR * size
 
     def _decide_exactly(self, point: FloatArray) -> _Decision:

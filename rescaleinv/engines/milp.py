@@ -17,8 +17,9 @@ from rescaleinv import solvers
 from rescaleinv.engines.inner import without_inner_rows
 from rescaleinv.engines.relaxation import Clause
 from rescaleinv.engines.search import Classifier, Outcome, Search, decide, unknown
-from rescaleinv.errors import CertificateError, InputError, InseparableError, MissingSolverError
-from rescaleinv.evidence import ExactClassifier, exact_optimum, exact_svm_at, witness_from
+from rescaleinv.errors import CertificateError, InputError, MissingSolverError
+from rescaleinv.evidence import exact_optimum, exact_svm_at, witness_from
+from rescaleinv.exact_svm import ExactClassifier
 from rescaleinv.problem import FloatArray, TrainingSet, as_matrix
 from rescaleinv.progress import Bar, progress_bar
 from rescaleinv.rationals import nonnegative_solution
@@ -118,10 +119,7 @@ class MilpEngine:
     def _reference(self) -> ExactClassifier:
         # this scaling is the same for data that differ by powers of two, and so is everything that follows
         rescaling = np.ldexp(1.0, -self.training_set.conditioning.exponent)
-        try:
-            return exact_svm_at(self.training_set, rescaling)
-        except CertificateError as error:
-            raise InseparableError(str(error)) from error
+        return exact_svm_at(self.training_set, rescaling)
 
     def certify(self, points: Any) -> Verdicts:
         """The verdicts of the points (a table, one row a point)."""

@@ -132,12 +132,13 @@ def first_basis(training_set: TrainingSet, tilt: npt.NDArray[np.int64]) -> list[
     n, m = training_set.n_features, training_set.n_rows
     rows, exponents = _unit_powers(training_set)
     y = [int(s) for s in training_set.signs]
-    lines: list[list[Any]] = []
-    right: list[Any] = []
+    lines: list[list[int]] = []
+    right: list[int] = []
+    largest = max(exponents)
     for j in range(n):
-        unit = Fraction(2) ** exponents[j]
-        line = [y[i] * rows[i][j] * unit for i in range(m)]
-        bound = 1 + Fraction(hash((j, 7919)) % 1009 + 1, 2**14)
+        line = [y[i] * rows[i][j] for i in range(m)]
+        # in units that make everything an integer, the multipliers' common factor being free
+        bound = (2**14 + (7919 * j + 613) % 1009) << (largest - exponents[j])
         for sign in (1, -1):
             slacks = [0] * (2 * n)
             slacks[2 * j + (sign < 0)] = 1
@@ -145,9 +146,10 @@ def first_basis(training_set: TrainingSet, tilt: npt.NDArray[np.int64]) -> list[
             right.append(bound)
     lines.append(y + [0] * (2 * n))
     right.append(0)
+    bounds = 1 + (7919 * np.arange(n) + 613) % 1009 / 2**14
     costs = [[-1] * m + [0] * (2 * n), [-int(r) for r in tilt] + [0] * (2 * n)]
     try:
-        optimum = least_cost_solution(lines, right, costs, first=_float_basis(training_set, right, tilt))
+        optimum = least_cost_solution(lines, right, costs, first=_float_basis(training_set, bounds, tilt))
     except ArithmeticError as error:
         raise InseparableError("no hyperplane separates the training rows") from error
     assert optimum is not None  # a = 0 is feasible
@@ -157,15 +159,14 @@ def first_basis(training_set: TrainingSet, tilt: npt.NDArray[np.int64]) -> list[
     return tight + [m + j for j in range(n) if j not in support]
 
 
-def _float_basis(training_set: TrainingSet, right: list[Any], tilt: npt.NDArray[np.int64]) -> list[int]:
+def _float_basis(training_set: TrainingSet, bounds: FloatArray, tilt: npt.NDArray[np.int64]) -> list[int]:
     """The columns that the float solver would have in the basis of that program: a hint that saves most exact pivots."""
     m, n = training_set.n_rows, training_set.n_features
     signs = training_set.signs.astype(float)
     gradient = (training_set.conditioned * signs[:, None]).T
     matrix = np.repeat(gradient, 2, axis=0) * np.tile([1.0, -1.0], n)[:, None]
-    bounds = np.array([float(value) for value in right[: 2 * n]])
     cost = -1 - 1e-7 * tilt / tilt.max()
-    answer = linprog(cost, matrix, bounds, signs[None, :], np.zeros(1), method="highs-ds")
+    answer = linprog(cost, matrix, np.repeat(bounds, 2), signs[None, :], np.zeros(1), method="highs-ds")
     if answer.x is None:
         return []
     slack = np.flatnonzero(answer.slack > 1e-9) + m
@@ -246,8 +247,9 @@ class _Walk:
             self.carry_at_once = 2 * carried > total
         for v in np.flatnonzero(counts < 0):
             found, solution = expand_exactly(self.training_set, self.tilt, self.bases[start + v].tolist())
-            neighbours[v, : len(found)] = found
             counts[v] = len(found)
+            if found:  # a complex of one vertex has no edges
+                neighbours[v, : len(found)] = found
             self.solutions[start + v] = solution
             self.n_in_rationals += 1
         self.add(neighbours, counts)

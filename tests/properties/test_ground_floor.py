@@ -7,8 +7,9 @@ import pair_form
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from rescaleinv.errors import CertificateError
-from rescaleinv.evidence import exact_svm, exact_svm_at
+from rescaleinv.errors import InseparableError
+from rescaleinv.evidence import exact_svm_at
+from rescaleinv.exact_svm import exact_svm
 from rescaleinv.optimality import in_closure, is_rescale_optimal, rescaling_of
 from rescaleinv.problem import TrainingSet
 from rescaleinv.separability import is_separable
@@ -41,7 +42,7 @@ def separable_sets(draw, most_features=4):
     training_set = draw(training_sets(most_features))
     try:
         short_svm(training_set)
-    except CertificateError:
+    except InseparableError:
         weights = np.array(
             draw(st.lists(st.integers(-2, 2), min_size=training_set.n_features, max_size=training_set.n_features))
         )
@@ -66,7 +67,7 @@ squares = st.lists(st.fractions(Fraction(1, 9), 9, max_denominator=9), min_size=
 def test_there_is_an_exact_svm_iff_the_set_is_separable(training_set, squared):
     try:
         svm = short_svm(training_set, squared[: training_set.n_features])
-    except CertificateError:
+    except InseparableError:
         assert not is_separable(training_set)
         return
     assert is_separable(training_set)
