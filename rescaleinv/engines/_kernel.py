@@ -27,7 +27,6 @@ UNDECIDED = -2  # near zero, not zero: rational arithmetic must decide
 INVALID = -3  # the basis is no vertex of the complex: the walk went wrong before
 
 _NEAR = 1e-9  # relative: floats nearer to zero than this have no sign of their own
-_GROWTH = 1e9  # a simplex table whose entries grow beyond this has lost too many digits
 
 _P = uint64(PRIME)
 _MASK30 = uint64((1 << 30) - 1)
@@ -36,7 +35,8 @@ _1, _30, _31, _61 = uint64(1), uint64(30), uint64(31), uint64(61)
 _ZERO = uint64(0)
 
 
-# Only what Python calls gets wrappers and a place in the cache on disk, which holds the steps inside of it too.
+# Only what Python calls gets wrappers and a place in the cache on disk, which holds the steps inside of it too. A step
+# has no wrapper: Python must not call it.
 _step = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 _entry = njit(cache=True, nogil=True, error_model="numpy")
 
@@ -175,78 +175,162 @@ def _invert_residues(matrix, size, inverse, work):
 
 
 @_step
+def _add_pair(high, low, x, y):
+    """(high, low) + (x, y), where the second of each is the rounding error that the first leaves."""
+    total = high + x
+    back = total - high
+    error = (high - (total - back)) + (x - back) + low + y
+    result = total + error
+    return result, error - (result - total)
+
+
+@_step
+def _product_pair(x, y):
+    """x y and its rounding error, by halves of 26 bits."""
+    product = x * y
+    t = 134217729.0 * x
+    xh = t - (t - x)
+    xl = x - xh
+    t = 134217729.0 * y
+    yh = t - (t - y)
+    yl = y - yh
+    return product, ((xh * yh - product) + xh * yl + xl * yh) + xl * yl
+
+
+@_step
+def _multiply_pairs(xh, xl, yh, yl):
+    product, error = _product_pair(xh, yh)
+    error += xh * yl + xl * yh
+    total = product + error
+    return total, error - (total - product)
+
+
+@_step
 def _entry_sign(value, residue, carried, table):
     """The sign of an entry of the simplex table; 2 where residues must tell, 3 where rationals must.
 
-    The last row of the table's array is none of its rows; it holds how large entries have been, which is what their
-    rounding errors are relative to.
+    The last row of the table's array is none of its rows: it holds the error that entries may have by now, and the
+    error of an entry of size 1.
     """
-    size = max(1.0, 1e-5 * table[-1, 0])
     if carried:
         if residue == _ZERO:
             return 0
-        if abs(value) < 1e-10 * size:
+        if abs(value) < 100 * table[-1, 0]:
             return 3
-    elif abs(value) < _NEAR * size:
+    elif abs(value) < max(_NEAR, 10 * table[-1, 0]):
         return 2
     return 1 if value > 0 else -1
 
 
 @_step
-def _pivot(table, residues, carried, n_rows, n_columns, row, column):
+def _pivot(table, low, residues, carried, n_rows, n_columns, row, column):
     """Exchange the row's variable with the column's; returns False where entries have grown too much."""
-    scale = -1.0 / table[row, column]
-    for j in range(n_columns):
-        table[row, j] *= scale
-    table[row, column] = -scale
-    largest = 0.0
-    for i in range(n_rows):
-        factor = table[i, column]
-        if i != row and factor != 0.0:
-            for j in range(n_columns):
-                if j != column:
-                    table[i, j] += factor * table[row, j]
-                    largest = max(largest, abs(table[i, j]))
-            table[i, column] = factor * table[row, column]
     if carried:
-        inverse = _inverse(residues[row, column])
-        negative = _sub(_ZERO, inverse)
+        largest = _pivot_pairs(table, low, n_rows, n_columns, row, column)
+        _pivot_residues(table, low, residues, n_rows, n_columns, row, column)
+    else:
+        scale = -1.0 / table[row, column]
         for j in range(n_columns):
-            residues[row, j] = _mul(residues[row, j], negative)
-        residues[row, column] = inverse
+            table[row, j] *= scale
+        table[row, column] = -scale
+        largest = 0.0
         for i in range(n_rows):
-            factor = residues[i, column]
-            if i != row and factor != _ZERO:
+            factor = table[i, column]
+            if i != row and factor != 0.0:
                 for j in range(n_columns):
                     if j != column:
-                        residues[i, j] = _add(residues[i, j], _mul(factor, residues[row, j]))
-                residues[i, column] = _mul(factor, inverse)
-        for i in range(n_rows):
-            for j in range(n_columns):
-                if residues[i, j] == _ZERO:
-                    table[i, j] = 0.0
-    table[-1, 0] = max(table[-1, 0], largest)
-    return largest < _GROWTH
+                        table[i, j] += factor * table[row, j]
+                        largest = max(largest, abs(table[i, j]))
+                table[i, column] = factor * table[row, column]
+    table[-1, 0] = max(table[-1, 0], table[-1, 1] * largest)
+    return table[-1, 0] < 1e-6
 
 
 @_step
-def _leaving_row(table, residues, carried, n_basic, column, row_variables, preferred):
-    """The basic row that first reaches zero as the column's variable grows: its number, -1 for none, or a status - 10."""
-    best_row, best_ratio = -1, np.inf
+def _pivot_pairs(table, low, n_rows, n_columns, row, column):
+    high, rest = table[row, column], low[row, column]
+    inverse = 1.0 / high
+    product, error = _product_pair(high, inverse)
+    inverse_low = inverse * ((1.0 - product) - error - rest * inverse)
+    for j in range(n_columns):
+        table[row, j], low[row, j] = _multiply_pairs(table[row, j], low[row, j], -inverse, -inverse_low)
+    table[row, column], low[row, column] = inverse, inverse_low
+    largest = 0.0
+    for i in range(n_rows):
+        factor, factor_low = table[i, column], low[i, column]
+        if i != row and factor != 0.0:
+            for j in range(n_columns):
+                if j != column:
+                    x, y = _multiply_pairs(factor, factor_low, table[row, j], low[row, j])
+                    table[i, j], low[i, j] = _add_pair(table[i, j], low[i, j], x, y)
+                    largest = max(largest, abs(table[i, j]))
+            table[i, column], low[i, column] = _multiply_pairs(factor, factor_low, inverse, inverse_low)
+    return largest
+
+
+@_step
+def _pivot_residues(table, low, residues, n_rows, n_columns, row, column):
+    """The same for the residues; an entry whose residue is zero is zero."""
+    inverse = _inverse(residues[row, column])
+    negative = _sub(_ZERO, inverse)
+    for j in range(n_columns):
+        residues[row, j] = _mul(residues[row, j], negative)
+    residues[row, column] = inverse
+    for i in range(n_rows):
+        factor = residues[i, column]
+        if i != row and factor != _ZERO:
+            for j in range(n_columns):
+                if j != column:
+                    residues[i, j] = _add(residues[i, j], _mul(factor, residues[row, j]))
+            residues[i, column] = _mul(factor, inverse)
+    for i in range(n_rows):
+        for j in range(n_columns):
+            if residues[i, j] == _ZERO:
+                table[i, j] = 0.0
+                low[i, j] = 0.0
+
+
+@_step
+def _compare_ratios(table, low, residues, carried, i, best, column):
+    """The sign of (ratio of row i - ratio of the best row), each its constant over minus its entry; 2 and 3 as above."""
+    ahead, behind = table[i, 0] * -table[best, column], table[best, 0] * -table[i, column]
+    if abs(ahead - behind) > _NEAR * (abs(ahead) + abs(behind)):
+        return 1 if ahead > behind else -1
+    if not carried:
+        return 2
+    if _mul(residues[i, 0], residues[best, column]) == _mul(residues[best, 0], residues[i, column]):
+        return 0
+    x, x_low = _multiply_pairs(table[i, 0], low[i, 0], -table[best, column], -low[best, column])
+    y, y_low = _multiply_pairs(table[best, 0], low[best, 0], table[i, column], low[i, column])
+    difference, _ = _add_pair(x, x_low, y, y_low)
+    if abs(difference) <= 100 * table[-1, 0] * (abs(x) + abs(y)):
+        return 3
+    return 1 if difference > 0 else -1
+
+
+@_step
+def _leaving_row(table, low, residues, carried, n_basic, column, row_variables, preferred):
+    """The basic row that first reaches zero as the column's variable grows: its number, -1 for none, or a status - 10.
+
+    Of rows that reach it together the preferred variable's leaves, or else that of the lowest number.
+    """
+    best = np.int64(-1)
     for i in range(n_basic):
         sign = _entry_sign(table[i, column], residues[i, column], carried, table)
         if sign >= 2:
             return -10 - sign
-        if sign < 0:
-            ratio = max(table[i, 0], 0.0) / -table[i, column]
-            nearly = abs(ratio - best_ratio) <= 1e-12 * max(ratio, 1e-300)
-            if nearly and best_row >= 0:
-                first = row_variables[i] == preferred
-                if first or (row_variables[best_row] != preferred and row_variables[i] < row_variables[best_row]):
-                    best_row, best_ratio = i, ratio
-            elif ratio < best_ratio:
-                best_row, best_ratio = i, ratio
-    return best_row
+        if sign > -1:
+            continue
+        order = -1
+        if best >= 0:
+            order = _compare_ratios(table, low, residues, carried, i, best, column)
+        if order >= 2:
+            return -10 - order
+        if order == 0 and row_variables[best] != preferred:
+            order = -1 if row_variables[i] == preferred or row_variables[i] < row_variables[best] else 1
+        if order < 0:
+            best = i
+    return best
 
 
 @_step
@@ -279,15 +363,15 @@ def _gave_up(carried):
 
 
 @_step
-def _swap(table, residues, carried, n, k, row, column, row_variables, column_variables):
+def _swap(table, low, residues, carried, n, k, row, column, row_variables, column_variables):
     """Exchange a row's variable with a column's, and keep the books; False where entries have grown too much."""
-    fine = _pivot(table, residues, carried, n + 1, k + 2, row, column)
+    fine = _pivot(table, low, residues, carried, n + 1, k + 2, row, column)
     row_variables[row], column_variables[column] = column_variables[column], row_variables[row]
     return fine
 
 
 @_step
-def _make_feasible(table, residues, carried, k, n, row_variables, column_variables):
+def _make_feasible(table, low, residues, carried, k, n, row_variables, column_variables):
     """Phase one: an artificial variable, the last column, is added to every a_i and then driven to zero."""
     up, down, none = np.int64(1), np.int64(-1), np.int64(0)  # numba would compile once more for each literal number
     artificial = 2 * k + 1
@@ -300,7 +384,7 @@ def _make_feasible(table, residues, carried, k, n, row_variables, column_variabl
             worst, place = table[i, 0], i
     if place < 0:
         return 0
-    if not _swap(table, residues, carried, n, k, place, k + 1, row_variables, column_variables):
+    if not _swap(table, low, residues, carried, n, k, place, k + 1, row_variables, column_variables):
         return _gave_up(carried)
     for iteration in range(400):
         bland = iteration > 60
@@ -317,12 +401,12 @@ def _make_feasible(table, residues, carried, k, n, row_variables, column_variabl
             if entering == -1:
                 return INVALID
         elif entering >= 0:
-            leaving = _leaving_row(table, residues, carried, k + 1, entering, row_variables, artificial)
+            leaving = _leaving_row(table, low, residues, carried, k + 1, entering, row_variables, artificial)
         if entering < 0:
             return _status_of(-10 - entering)
         if leaving < 0:
             return _status_of(-10 - leaving)
-        if not _swap(table, residues, carried, n, k, leaving, entering, row_variables, column_variables):
+        if not _swap(table, low, residues, carried, n, k, leaving, entering, row_variables, column_variables):
             return _gave_up(carried)
         if leaving == place:
             return 0
@@ -355,14 +439,14 @@ def _note_edges(table, residues, carried, k, n, row_variables, column_variables,
 
 
 @_step
-def _find_edges(table, residues, carried, k, n, row_variables, column_variables, tight_edge, up_edge, down_edge):
+def _find_edges(table, low, residues, carried, k, n, row_variables, column_variables, tight_edge, up_edge, down_edge):
     """Which edges at a vertex belong to the complex: a linear program each, all from one table.
 
     Rows 0 … k are the multipliers a_i, rows k+1 … n the μ_j of the features without weight; columns are the constant
     and the ν_j >= 0 of the features with weight (μ_j s_j = 1 + ν_j, scaled). Dropping tight row i is an edge iff a_i can be
     0 while all a >= 0; giving feature j weight of a sign is one iff μ_j can have that sign.
     """
-    status = _make_feasible(table, residues, carried, k, n, row_variables, column_variables)
+    status = _make_feasible(table, low, residues, carried, k, n, row_variables, column_variables)
     if status < 0:
         return status
     blocked = np.int64(-1)
@@ -399,7 +483,7 @@ def _find_edges(table, residues, carried, k, n, row_variables, column_variables,
             if entering < 0:
                 return _status_of(-10 - entering)
             preferred = question if question <= k else np.int64(-1)
-            leaving = _leaving_row(table, residues, carried, k + 1, entering, row_variables, preferred)
+            leaving = _leaving_row(table, low, residues, carried, k + 1, entering, row_variables, preferred)
             if leaving == -1:  # no bound, which only a μ_j can have
                 if direction > 0:
                     up_edge[feature] = 1
@@ -408,32 +492,9 @@ def _find_edges(table, residues, carried, k, n, row_variables, column_variables,
                 break
             if leaving < 0:
                 return _status_of(-10 - leaving)
-            if not _swap(table, residues, carried, n, k, leaving, entering, row_variables, column_variables):
+            if not _swap(table, low, residues, carried, n, k, leaving, entering, row_variables, column_variables):
                 return _gave_up(carried)
     return 0
-
-
-@_step
-def _add_pair(high, low, x, y):
-    """(high, low) + (x, y), where the second of each is the rounding error that the first leaves."""
-    total = high + x
-    back = total - high
-    error = (high - (total - back)) + (x - back) + low + y
-    result = total + error
-    return result, error - (result - total)
-
-
-@_step
-def _product_pair(x, y):
-    """x y and its rounding error, by halves of 26 bits."""
-    product = x * y
-    t = 134217729.0 * x
-    xh = t - (t - x)
-    xl = x - xh
-    t = 134217729.0 * y
-    yh = t - (t - y)
-    yl = y - yh
-    return product, ((xh * yh - product) + xh * yl + xl * yh) + xl * yl
 
 
 @_step
@@ -470,21 +531,37 @@ def _low_parts(matrix, size, inverse, low, work):
 
 @_step
 def _solve_basis(
-    size, tilt, tight, inverse, low, inverse_r, tiny, carried, weight, weight_low, weight_rate, value_r, sign_of
+    size,
+    tilt,
+    tight,
+    inverse,
+    low,
+    inverse_r,
+    tiny,
+    carried,
+    weight,
+    weight_low,
+    weight_rate,
+    rate_low,
+    value_r,
+    sign_of,
 ):
     """The weights and the intercept at a vertex, their rates under the perturbation, and the signs of the weights."""
     for j in range(size):
-        value, rest, scale, rate, rate_scale, residue = 0.0, 0.0, 0.0, 0.0, 0.0, _ZERO
+        value, rest, scale, rate, rate_rest, rate_scale, residue = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, _ZERO
         for i in range(size):
+            x = tilt[tight[i]]
             scale += abs(inverse[j, i])
-            rate += inverse[j, i] * tilt[tight[i]]
-            rate_scale += abs(inverse[j, i] * tilt[tight[i]])
+            rate_scale += abs(inverse[j, i]) * x
             if carried:
                 value, rest = _add_pair(value, rest, inverse[j, i], low[j, i])
+                product, error = _product_pair(inverse[j, i], x)
+                rate, rate_rest = _add_pair(rate, rate_rest, product, error + low[j, i] * x)
                 residue = _add(residue, inverse_r[j, i])
             else:
                 value += inverse[j, i]
-        weight[j], weight_low[j], weight_rate[j], value_r[j] = value, rest, rate, residue
+                rate += inverse[j, i] * x
+        weight[j], weight_low[j], weight_rate[j], rate_low[j], value_r[j] = value, rest, rate, rate_rest, residue
         if j == size - 1:
             break  # the intercept's sign does not matter
         if abs(value) > _NEAR * scale or (carried and residue != _ZERO and abs(value) > tiny * scale):
@@ -516,8 +593,8 @@ def _refine_solution(matrix, size, inverse, weight, work):
 
 @_step
 def _find_slacks(
-    size, rows, rows_r, tilt, tight, support, in_basis, inverse, weight, weight_low, value_r, tiny, carried,
-    products, slack, slack_rate, scale_of,
+    size, rows, rows_r, tilt, tight, support, in_basis, inverse, weight, weight_low, weight_rate, rate_low, value_r, tiny,
+    carried, products, slack, slack_rate, scale_of,
 ):  # fmt: skip
     """How far the other rows are from being tight; ``products`` are their margins per unit of each tight row's margin."""
     for q in range(rows.shape[0]):
@@ -533,6 +610,8 @@ def _find_slacks(
             scale += abs(total)
             rate += total * tilt[tight[i]]
             rate_scale += abs(total) * tilt[tight[i]]
+        if carried:
+            rate = _dot_pair(size, rows, q, support, weight_rate, rate_low, -tilt[q])[0]
         if abs(value) <= _NEAR * scale:
             if not carried:
                 return AMBIGUOUS
@@ -561,8 +640,8 @@ def _dot_residues(size, rows_r, row, support, vector, total):
 
 @_step
 def _fill_table(
-    k, n, rows, rows_r, powers, tight, empty, sign_of, inverse, low, inverse_r, tiny, carried, table, table_r,
-    row_vars, column_vars, up_edge, down_edge,
+    k, n, rows, rows_r, powers, tight, empty, sign_of, inverse, low, inverse_r, error_of_one, carried, table,
+    table_low, table_r, row_vars, column_vars, up_edge, down_edge,
 ):  # fmt: skip
     """The table that ``_find_edges`` begins with."""
     size = k + 1
@@ -574,6 +653,7 @@ def _fill_table(
         factor = sign_of[j] * math.ldexp(1.0, exponent)
         for i in range(size):
             table[i, j + 1] = factor * inverse[j, i]
+            table_low[i, j + 1] = factor * low[j, i] if carried else 0.0
             if carried:
                 residue = _mul(inverse_r[j, i], powers[exponent + LARGEST_POWER])
                 table_r[i, j + 1] = residue if sign_of[j] > 0 else _sub(_ZERO, residue)
@@ -587,33 +667,39 @@ def _fill_table(
                     residue = _add(residue, _mul(table_r[i, j + 1], rows_r[tight[i], empty[z]]))
                 else:
                     total += inverse[j, i] * x
-            table[size + z, j + 1] = factor * total
+            table[size + z, j + 1], table_low[size + z, j + 1] = factor * total, factor * rest
             table_r[size + z, j + 1] = residue
         column_vars[j + 1] = size + j
     column_vars[k + 1] = 2 * k + 1
     growth = 1.0
     for i in range(n + 1):
-        total, residue, largest = 0.0, _ZERO, 0.0
+        total, rest, residue, largest = 0.0, 0.0, _ZERO, 0.0
         for j in range(1, k + 1):
             if carried:
                 residue = _add(residue, table_r[i, j])
                 if table_r[i, j] == _ZERO:
                     table[i, j] = 0.0
-            total += table[i, j]
+                    table_low[i, j] = 0.0
+                total, rest = _add_pair(total, rest, table[i, j], table_low[i, j])
+            else:
+                total += table[i, j]
             largest = max(largest, abs(table[i, j]))
-        table[i, 0] = 0.0 if carried and residue == _ZERO else total
-        table_r[i, 0] = residue
+        if carried and residue == _ZERO:
+            total, rest = 0.0, 0.0
+        table[i, 0], table_low[i, 0], table_r[i, 0] = total, rest, residue
         # rows are scaled for the floats' sake only; whether a residue is zero does not change with it
         exponent = -math.frexp(largest)[1] if largest > 0 else 0
         scale = math.ldexp(1.0, exponent)
         for j in range(k + 1):
             table[i, j] *= scale
+            table_low[i, j] *= scale
         # errors are relative to the largest entry of a column, so that scaling a row up makes its errors larger
-        growth = max(growth, scale * tiny / 1e-16 if carried else scale)
-        table[i, k + 1] = 1.0 if i < size else 0.0
+        growth = max(growth, scale)
+        table[i, k + 1], table_low[i, k + 1] = (1.0 if i < size else 0.0), 0.0
         table_r[i, k + 1] = powers[LARGEST_POWER - exponent] if i < size else _ZERO
         row_vars[i] = i
-    table[-1, 0] = growth
+    table[-1, 1] = error_of_one
+    table[-1, 0] = table[-1, 1] * growth
     for z in range(n - k):
         constant = True
         for i in range(size):
@@ -623,11 +709,14 @@ def _fill_table(
 
 @_step
 def _is_sooner(
-    value, rate, speed, value_r, speed_r, best_value, best_rate, best_speed, best_value_r, best_speed_r, carried
+    value, rate, speed, value_r, speed_r, best_value, best_rate, best_speed, best_value_r, best_speed_r, blur, carried
 ):
-    """Is value / speed + infinitesimal rate / speed less than the best so far? 1 or 0, or a status below zero."""
+    """Is value / speed + infinitesimal rate / speed less than the best so far? 1 or 0, or a status below zero.
+
+    ``blur`` is the relative error of the two ratios together.
+    """
     ahead, behind = value * best_speed, best_value * speed
-    if abs(ahead - behind) > _NEAR * (ahead + behind):
+    if abs(ahead - behind) > (_NEAR + blur) * (ahead + behind):
         return 1 if ahead < behind else 0
     if not carried:
         return AMBIGUOUS
@@ -640,14 +729,14 @@ def _is_sooner(
 
 
 @_step
-def _is_sooner_by_pairs(v, v_low, s, s_low, best_v, best_v_low, best_s, best_s_low, tiny):
+def _is_sooner_by_pairs(v, v_low, s, s_low, best_v, best_v_low, best_s, best_s_low, blur):
     """The first comparison of ``_is_sooner`` with twice the digits, for ratios known to differ."""
     ahead, low = _product_pair(v, best_s)
     behind, low_behind = _product_pair(-best_v, s)
     difference, _ = _add_pair(
         ahead, low + v * best_s_low + v_low * best_s, behind, low_behind - best_v * s_low - best_v_low * s
     )
-    if abs(difference) <= tiny * (abs(ahead) + abs(behind)):
+    if abs(difference) <= blur * (abs(ahead) + abs(behind)):
         return UNDECIDED
     return 1 if difference < 0 else 0
 
@@ -655,12 +744,13 @@ def _is_sooner_by_pairs(v, v_low, s, s_low, best_v, best_v_low, best_s, best_s_l
 @_step
 def _follow(
     size, edge, z, turn, rows, rows_r, tight, support, in_basis, inverse, sign_of, weight, weight_low, weight_rate, value_r,
-    products, slack, slack_rate, scale_of, direction, direction_low, direction_r, tiny, carried,
+    products, slack, slack_rate, scale_of, direction, direction_low, direction_r, noise, tiny, carried,
 ):  # fmt: skip
     """What is met first along an edge: a row that becomes tight or a weight (m + j) that becomes zero."""
     m = rows.shape[0]
     reached, best_value, best_rate, best_speed = -1, 0.0, 0.0, 0.0
     best_value_low, best_speed_low, best_value_r, best_speed_r = 0.0, 0.0, _ZERO, _ZERO
+    own_error, best_error = 0.0, 0.0
     for candidate in range(m + size - 1):
         value_low, speed_low, residue, speed_r = 0.0, 0.0, _ZERO, _ZERO
         j = candidate - m
@@ -681,7 +771,7 @@ def _follow(
             for i in range(size):
                 scale = max(scale, abs(inverse[j, i]))
             value, rate, item = sign_of[j] * weight[j], sign_of[j] * weight_rate[j], m + support[j]
-        if speed < -_NEAR * scale:
+        if speed < -max(_NEAR, 10 * noise) * scale:
             continue
         if carried:
             if j < 0:
@@ -711,30 +801,32 @@ def _follow(
                 continue
         elif speed < _NEAR * scale:
             return AMBIGUOUS
+        own_error = (tiny if carried else noise) * (scale / max(value, 1e-300) + scale / speed) if value > 0 else 0.0
         sooner = 1
         if reached >= 0:
+            blur = own_error + best_error
             sooner = _is_sooner(
-                value,
-                rate,
-                speed,
-                residue,
-                speed_r,
-                best_value,
-                best_rate,
-                best_speed,
-                best_value_r,
-                best_speed_r,
+                value, rate, speed, residue, speed_r, best_value, best_rate, best_speed, best_value_r, best_speed_r, blur,
                 carried,
-            )
+            )  # fmt: skip
             if sooner == UNDECIDED and _mul(residue, best_speed_r) != _mul(best_value_r, speed_r):
                 sooner = _is_sooner_by_pairs(
-                    value, value_low, speed, speed_low, best_value, best_value_low, best_speed, best_speed_low, tiny
+                    value,
+                    value_low,
+                    speed,
+                    speed_low,
+                    best_value,
+                    best_value_low,
+                    best_speed,
+                    best_speed_low,
+                    tiny + blur,
                 )
         if sooner < 0:
             return sooner
         if sooner == 1:
             reached, best_value, best_rate, best_speed = item, value, rate, speed
             best_value_low, best_speed_low, best_value_r, best_speed_r = value_low, speed_low, residue, speed_r
+            best_error = own_error
     return reached if reached >= 0 else UNDECIDED
 
 
@@ -796,7 +888,7 @@ def expand(
     m, n = rows.shape[0], rows.shape[1] - 1
     matrix, inverse, work, low, table = floats[0], floats[1], floats[2], floats[3], floats[4]
     weight, weight_low, weight_rate = floats[5, 0], floats[5, 1], floats[5, 2]
-    direction, direction_low = floats[6, 0], floats[6, 1]
+    direction, direction_low, rate_low, table_low = floats[6, 0], floats[6, 1], floats[6, 2], floats[7]
     matrix_r, inverse_r, work_r, table_r = residues[0], residues[1], residues[2], residues[3]
     value_r, direction_r = residues[4, 0], residues[4, 1]
     tight, support, empty, sign_of = integers[0], integers[1], integers[2], integers[3]
@@ -812,14 +904,18 @@ def expand(
     error = _invert(matrix, size, inverse, work, low)
     if error == 1.0:
         return UNDECIDED
+    noise = max(1e-14, 10 * error)  # relative errors of plain floats
     tiny = max(1e-24, 100 * error * error)  # what pairs of floats can tell from zero
+    if not carried and noise > 1e-11:
+        return AMBIGUOUS
     if carried:
         if not _invert_residues(matrix_r, size, inverse_r, work_r):
             return UNDECIDED
         _low_parts(matrix, size, inverse, low, work)
     status = _solve_basis(
-        size, tilt, tight, inverse, low, inverse_r, tiny, carried, weight, weight_low, weight_rate, value_r, sign_of
-    )
+        size, tilt, tight, inverse, low, inverse_r, tiny, carried, weight, weight_low, weight_rate, rate_low, value_r,
+        sign_of,
+    )  # fmt: skip
     if status < 0:
         return status
     if not carried:
@@ -828,17 +924,19 @@ def expand(
     for j in range(size):
         solution[support[j]] = weight[j]
     status = _find_slacks(
-        size, rows, rows_r, tilt, tight, support, in_basis, inverse, weight, weight_low, value_r, tiny, carried,
-        products, slack, slack_rate, scale_of,
+        size, rows, rows_r, tilt, tight, support, in_basis, inverse, weight, weight_low, weight_rate, rate_low, value_r,
+        tiny, carried, products, slack, slack_rate, scale_of,
     )  # fmt: skip
     if status < 0:
         return status
     integers[4:7] = 0
     _fill_table(
-        size - 1, n, rows, rows_r, powers, tight, empty, sign_of, inverse, low, inverse_r, tiny, carried, table,
-        table_r, integers[7], integers[8], up_edge, down_edge,
+        size - 1, n, rows, rows_r, powers, tight, empty, sign_of, inverse, low, inverse_r, tiny if carried else noise,
+        carried, table, table_low, table_r, integers[7], integers[8], up_edge, down_edge,
     )  # fmt: skip
-    status = _find_edges(table, table_r, carried, size - 1, n, integers[7], integers[8], tight_edge, up_edge, down_edge)
+    status = _find_edges(
+        table, table_low, table_r, carried, size - 1, n, integers[7], integers[8], tight_edge, up_edge, down_edge
+    )
     if status < 0:
         return status
     count = 0
@@ -869,7 +967,7 @@ def expand(
         )
         reached = _follow(
             size, edge, z, turn, rows, rows_r, tight, support, in_basis, inverse, sign_of, weight, weight_low, weight_rate,
-            value_r, products, slack, slack_rate, scale_of, direction, direction_low, direction_r, tiny, carried,
+            value_r, products, slack, slack_rate, scale_of, direction, direction_low, direction_r, noise, tiny, carried,
         )  # fmt: skip
         if reached < 0:
             return reached

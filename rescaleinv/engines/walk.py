@@ -109,7 +109,7 @@ def _workspace(m: int, n: int) -> tuple[npt.NDArray[Any], ...]:
     """Room for the compiled steps: matrices of floats, of residues, vectors of integers, and what has a row a point."""
     size = n + 2
     return (
-        np.zeros((7, size, size)),
+        np.zeros((8, size, size)),
         np.zeros((5, size, size), dtype=np.uint64),
         np.zeros((9, size), dtype=np.int64),
         np.zeros((3 + n + 1, m)),
