@@ -249,6 +249,6 @@ class Verdicts:
         return f"Verdicts({self.summary()})"
 
     def _repr_html_(self) -> str:
-        table = self.to_frame().head(20).to_html(escape=True, float_format="%.4g")
+        table = self.to_frame().head(20).to_html(escape=True, float_format="{:.4g}".format)
         more = f"<p>… {len(self) - 20} more</p>" if len(self) > 20 else ""
         return f"<p>{html.escape(self.summary())}</p>{table}{more}"

@@ -876,7 +876,7 @@ def _read_basis(basis, m, n, tight, support, empty, in_basis):
     return size if size == k + 1 else -1
 
 
-@_step
+@njit(nogil=True, error_model="numpy", inline="always")  # one thing less to be linked and optimised twice
 def expand(
     basis, rows, rows_r, tilt, powers, carried, floats, residues, integers, tall, in_basis, neighbours, solution
 ):
