@@ -291,6 +291,11 @@ class TrainingSet:
             f"{len(self.positives)} positive ({self.classes[1]!r}), {len(self.negatives)} negative ({self.classes[0]!r}))"
         )
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for array in (self.features, self.signs, self.row_numbers):
+            array.flags.writeable = False
+
     def __len__(self) -> int:
         return self.n_rows
 
@@ -392,7 +397,15 @@ class TrainingSet:
     @cached_property
     def conditioned(self) -> FloatArray:
         """The features in units that are powers of two, ranges between 1/2 and 1 (see ``Conditioning``)."""
-        return self.conditioning.apply(self.features)
+        conditioned = self.conditioning.apply(self.features)
+        back = np.ldexp(conditioned, self.conditioning.exponent)
+        lost = np.flatnonzero((back != self.features - self.conditioning.anchor).any(axis=0))
+        if lost.size:
+            raise InputError(
+                f"feature(s) {_listing(lost.tolist())} have values so small beside their range that they vanish; "
+                "set such values to zero, or take their logarithm"
+            )
+        return conditioned
 
     @cached_property
     def integer_rows(self) -> tuple[list[list[int]], list[int]]:

@@ -1,5 +1,6 @@
 """The complex engine against exact expansion, brute force, ordinary SVMs and the exact checker."""
 
+import pickle
 from fractions import Fraction
 
 import brute_force
@@ -16,7 +17,7 @@ from rescaleinv.engines.inner import without_inner_rows
 from rescaleinv.engines.milp import MilpEngine
 from rescaleinv.engines.ties import ExactVertices
 from rescaleinv.errors import CertificateError, InputError, InseparableError
-from rescaleinv.optimality import probe_closed_cell
+from rescaleinv.optimality import CellTest, probe_closed_cell
 from rescaleinv.problem import TrainingSet
 from rescaleinv.separability import separable_subset
 from rescaleinv.verdict import Verdict
@@ -140,6 +141,63 @@ def test_a_point_whose_value_is_an_intercept_that_cancels_to_zero():
     verdicts = ComplexEngine(TrainingSet(rows, [-1, -1, 1, -1])).certify([[-6e-05, 0.0]])
     assert verdicts[0] is Verdict.STRONGLY_POSITIVE
     assert verdicts.lower[0] == 0
+
+
+def test_rows_that_are_nearly_tied_by_noise():
+    rows = [
+        [2.000000017310472, 5.234049667163691e-09, -2.0000000014180666],
+        [-3.5248467955213163e-09, 0.9999999966463082, -1.0000000050951405],
+        [1.999999992436146, 1.0000000058932876, 1.9999999973165432],
+        [-1.7221408860779845e-08, 0.9999999843721527, -1.9999999963337192],
+    ]
+    training_set = TrainingSet(rows, [1, 1, -1, 1])
+    points = np.random.default_rng(0).normal(size=(40, 3)) * 2
+    verdicts = ComplexEngine(training_set, n_jobs=1).certify(points)
+    for i, point in enumerate(points):
+        assert verdicts[i] == brute_force.exact_verdict(training_set, [Fraction(x) for x in point.tolist()])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_noise_of_all_sizes_on_integers_equals_brute_force(seed):
+    rng = np.random.default_rng([13, seed])
+    for _ in range(4):
+        n, m = rng.integers(1, 4), rng.integers(2, 6)
+        rows = rng.integers(-2, 3, (m, n)) + rng.normal(size=(m, n)) * 10.0 ** rng.integers(-14, -6)
+        labels = np.where(rows @ rng.normal(size=n) > rng.normal() * 0.3, 1, -1)
+        if len(set(labels.tolist())) == 1:
+            continue
+        training_set = TrainingSet(rows, labels)
+        points = rng.integers(-3, 4, (5, n)).astype(float)
+        verdicts = ComplexEngine(training_set, n_jobs=1).certify(points)
+        for i, point in enumerate(points):
+            assert verdicts[i] == brute_force.exact_verdict(training_set, [Fraction(x) for x in point.tolist()])
+
+
+def test_a_vertex_outside_of_the_closure_is_noticed(monkeypatch):
+    training_set = TrainingSet([[1.0, 1], [-1, -1]], [1, -1])
+    tilt = np.array([2, 3])
+    basis = walk.first_basis(training_set, tilt)
+    assert walk.expand_exactly(training_set, tilt, basis)
+    monkeypatch.setattr(walk, "probe_closed_cell", lambda *_: CellTest(None, None))
+    with pytest.raises(walk._WalkLostError, match="closure"):
+        walk.expand_exactly(training_set, tilt, basis)
+
+
+def test_values_that_overflow_are_decided_exactly():
+    a = 1e-149
+    d = a * 1e-12
+    training_set = TrainingSet([[a + 2 * d, a - d], [a - d, a + 2 * d], [a, a], [0, 0]], [1, 1, -1, -1])
+    verdicts = ComplexEngine(training_set).certify([[1e150, -1e150], [-1e150, -1e150]])
+    for i in range(2):
+        point = [Fraction(x) for x in verdicts.points[i].tolist()]
+        assert verdicts[i] == brute_force.exact_verdict(training_set, point)
+
+
+def test_an_engine_and_its_verdicts_can_be_pickled():
+    engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+    verdicts = pickle.loads(pickle.dumps(engine.certify([[-1, 4]])))
+    assert check(verdicts.certificate(0).to_json()) == "neutral"
+    assert not pickle.loads(pickle.dumps(engine)).training_set.features.flags.writeable
 
 
 def test_a_tie_that_only_a_limit_attains_is_strongly_negative():

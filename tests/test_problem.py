@@ -381,3 +381,8 @@ def test_repr_and_len_say_what_is_there():
     ts = TrainingSet(ROWS, ["no", "yes", "no", "yes"])
     assert len(ts) == 4
     assert repr(ts) == "TrainingSet(4 rows, 2 features, 2 positive ('yes'), 2 negative ('no'))"
+
+
+def test_values_that_vanish_beside_their_range_are_refused():
+    with pytest.raises(InputError, match="so small beside their range"):
+        _ = TrainingSet([[0, 0], [5e-324, 1], [1.0, 3]], [-1, 1, 1]).conditioned

@@ -121,16 +121,20 @@ def _invert(matrix, size, inverse, work, correction):
                     work[i, j] -= factor * work[k, j]
                     inverse[i, j] -= factor * inverse[k, j]
     for step in range(3):
-        worst = 0.0
+        worst, bulk = 0.0, 0.0
         for i in range(size):
             for j in range(size):
                 total = -1.0 if i == j else 0.0
                 for k in range(size):
-                    total += matrix[i, k] * inverse[k, j]
+                    product = matrix[i, k] * inverse[k, j]
+                    total += product
+                    bulk = max(bulk, abs(product))
                 work[i, j] = total
                 worst = max(worst, abs(total))
-        if worst < 1e-13 or (step == 2 and worst < 1e-10):
-            return worst
+        # the residual has rounding errors of its own, below which it tells nothing
+        hidden = 4e-16 * size * bulk
+        if worst < 1e-13 or worst <= hidden or (step == 2 and worst < 1e-10):
+            return worst + hidden if worst + hidden < 1e-4 else 1.0
         if worst > 1e-3:
             return 1.0
         for i in range(size):
@@ -904,9 +908,9 @@ def expand(
     error = _invert(matrix, size, inverse, work, low)
     if error == 1.0:
         return UNDECIDED
-    noise = max(1e-14, 10 * error)  # relative errors of plain floats
+    noise = max(1e-14, 2 * error)  # relative errors of plain floats
     tiny = max(1e-24, 100 * error * error)  # what pairs of floats can tell from zero
-    if not carried and noise > 1e-11:
+    if not carried and noise > 1e-10:
         return AMBIGUOUS
     if carried:
         if not _invert_residues(matrix_r, size, inverse_r, work_r):

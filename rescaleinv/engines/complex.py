@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from rescaleinv.engines import Engine
 from rescaleinv.engines.bounds import extremes, outer_vertices
 from rescaleinv.engines.inner import without_inner_rows
 from rescaleinv.engines.ties import ExactVertices, attained_tie
-from rescaleinv.engines.walk import Budget, Vertices, enumerate_vertices
+from rescaleinv.engines.walk import Budget, Vertices, available_processors, enumerate_vertices
 from rescaleinv.errors import CertificateError, InputError
 from rescaleinv.evidence import exact_optimum, witness_from
 from rescaleinv.exact_svm import ExactClassifier
@@ -45,6 +45,13 @@ class _Decision:
     reason: str = ""
 
 
+def _to_float(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
 class ComplexEngine:
     """All rescalings at once: the vertices of the closure of RO(X), and what they say of any number of points.
 
@@ -60,7 +67,7 @@ class ComplexEngine:
     fallback : Engine, optional
         Decides the points that an incomplete enumeration leaves open.
     n_jobs : int, optional
-        Threads; all processors if not given.
+        Threads; all processors if not given, or -1.
     left_out : int
         How many rows were left out of the training set before, for the certificates to state.
     progress : bool, optional
@@ -91,19 +98,30 @@ class ComplexEngine:
         left_out: int = 0,
         progress: bool | None = None,
     ) -> None:
+        if not isinstance(training_set, TrainingSet):
+            raise InputError(f"a TrainingSet is needed, {type(training_set).__name__} was given")
         for name, value in (("max_vertices", max_vertices), ("max_seconds", max_seconds), ("max_bytes", max_bytes)):
-            if value is not None and not value > 0:
+            if value is not None and not (isinstance(value, Real) and value > 0):
                 raise InputError(f"{name} is {value!r}; a positive number, or None for no limit, is needed")
-        if n_jobs is not None and n_jobs < 1:
-            raise InputError(f"n_jobs is {n_jobs!r}; 1 or more threads are needed")
-        self.training_set = training_set
-        self.budget = Budget(max_vertices, max_seconds, max_bytes)
-        self.fallback = fallback
-        self.n_threads = n_jobs or len(os.sched_getaffinity(0))
-        self.left_out = left_out
-        self.progress = progress
-        self._lock = threading.Lock()
+        if n_jobs is not None and not (isinstance(n_jobs, Integral) and (n_jobs > 0 or n_jobs == -1)):
+            raise InputError(f"n_jobs is {n_jobs!r}; a number of threads, or -1 for all processors, is needed")
+        if not isinstance(left_out, Integral) or left_out < 0:
+            raise InputError(f"left_out is {left_out!r}; a number of rows is needed")
+        self.training_set: TrainingSet = training_set
+        self.budget: Budget = Budget(max_vertices, max_seconds, max_bytes)
+        self.fallback: Engine | None = fallback
+        self.n_threads: int = int(n_jobs) if n_jobs is not None and n_jobs > 0 else available_processors()
+        self.left_out: int = int(left_out)
+        self.progress: bool | None = progress
+        self._lock: Any = threading.Lock()
         self._vertices: Vertices | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
 
     def precompute(self) -> None:
         """Enumerate the vertices now; otherwise the first ``certify`` does it."""
@@ -170,7 +188,8 @@ class ComplexEngine:
         table = as_matrix(points, n_features=self.training_set.n_features)
         lower, upper = self.decision_ranges(table)
         largest = np.abs(self.vertices.solutions).max(axis=0)
-        near = _NEAR * (1 + np.abs(self._reduced.conditioning.apply(table)) @ largest[:-1] + largest[-1])
+        with np.errstate(over="ignore"):  # an infinite nearness sends the point to the rationals
+            near = _NEAR * (1 + np.abs(self._reduced.conditioning.apply(table)) @ largest[:-1] + largest[-1])
         code = np.full(len(table), Verdict.UNKNOWN, dtype=np.int8)
         code[lower > near] = Verdict.STRONGLY_POSITIVE
         code[upper < -near] = Verdict.STRONGLY_NEGATIVE
@@ -187,9 +206,10 @@ class ComplexEngine:
         """The decision values at all vertices, and which of them are too near to zero for a float to have a sign."""
         solutions = self.vertices.solutions
         conditioned = self._reduced.conditioning.apply(point)
-        values = solutions[:, :-1] @ conditioned + solutions[:, -1]
-        size = 1 + np.abs(solutions[:, :-1]) @ np.abs(conditioned) + np.abs(solutions[:, -1])
-        return values, np.abs(values) <= _NEAR * size
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = solutions[:, :-1] @ conditioned + solutions[:, -1]
+            size = 1 + np.abs(solutions[:, :-1]) @ np.abs(conditioned) + np.abs(solutions[:, -1])
+        return values, ~(np.abs(values) > _NEAR * size)  # a nan, from terms that overflow, is near too
 
     def _decide_exactly(self, point: FloatArray) -> _Decision:
         values, near = self._near_zero(point)
@@ -197,8 +217,8 @@ class ComplexEngine:
         chosen = self.vertices.distinct(np.flatnonzero(near))
         exact = {int(v): self._exact[int(v)].value(exact_point) for v in chosen}
         clear = values[~near]
-        lower = min([*map(float, exact.values()), clear.min(initial=np.inf)])
-        upper = max([*map(float, exact.values()), clear.max(initial=-np.inf)])
+        lower = min([*map(_to_float, exact.values()), clear.min(initial=np.inf)])
+        upper = max([*map(_to_float, exact.values()), clear.max(initial=-np.inf)])
         any_negative = bool((clear < 0).any()) or min(exact.values(), default=0) < 0
         any_positive = bool((clear > 0).any()) or max(exact.values(), default=0) > 0
         if not any_negative:

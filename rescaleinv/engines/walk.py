@@ -27,9 +27,15 @@ from rescaleinv.rationals import least_cost_solution, solve
 _log = logging.getLogger(__name__)
 
 _BLOCK = 4096
+_SECONDS_FOR_A_HINT = 5.0  # HiGHS has been seen to run on and on over nearly tied data
 _TRIES = 2  # directions of perturbation with compiled steps, and as many with rational steps alone
 
 BasisArray = npt.NDArray[np.int32]
+
+
+def available_processors() -> int:
+    """How many processors this process may use, where the system can tell."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _WalkLostError(Exception):
@@ -166,8 +172,9 @@ def _float_basis(training_set: TrainingSet, bounds: FloatArray, tilt: npt.NDArra
     gradient = (training_set.conditioned * signs[:, None]).T
     matrix = np.repeat(gradient, 2, axis=0) * np.tile([1.0, -1.0], n)[:, None]
     cost = -1 - 1e-7 * tilt / tilt.max()
-    answer = linprog(cost, matrix, np.repeat(bounds, 2), signs[None, :], np.zeros(1), method="highs-ds")
-    if answer.x is None:
+    limit = {"time_limit": _SECONDS_FOR_A_HINT}
+    answer = linprog(cost, matrix, np.repeat(bounds, 2), signs[None, :], np.zeros(1), method="highs-ds", options=limit)
+    if answer.status != 0:
         return []
     slack = np.flatnonzero(answer.slack > 1e-9) + m
     return [*np.flatnonzero(answer.x > 1e-12).tolist(), *slack.tolist()]
@@ -300,6 +307,8 @@ def expand_exactly(
     signs = [0] * n
     for j, pair in weights.items():
         signs[j] = 1 if _leads(pair) > 0 else -1
+    if not probe_closed_cell(training_set, tight, signs).holds:
+        raise _WalkLostError("a basis outside of the closure of RO(X)")
     neighbours = []
     edges = [(i, 0) for i in tight] + [(m + j, turn) for j in empty for turn in (1, -1)]
     for dropped, turn in edges:
@@ -358,7 +367,7 @@ def enumerate_vertices(
 
     ``report`` is called now and then with the numbers of vertices found and still open.
     """
-    threads = n_threads or len(os.sched_getaffinity(0))
+    threads = n_threads or available_processors()
     started = time.monotonic()
     why: Exception | None = None
     for attempt in range(2 * _TRIES):
