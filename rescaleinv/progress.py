@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 _DELAY = 1.5  # seconds
 
@@ -12,15 +13,15 @@ _DELAY = 1.5  # seconds
 class Bar:
     """What is shown while work goes on; nothing where ``bar`` is None."""
 
-    def __init__(self, bar: object | None) -> None:
+    def __init__(self, bar: Any) -> None:  # tqdm has no types
         self._bar = bar
 
     def show(self, done: int, note: str = "") -> None:
         """Tell how much is done in all, and a word about it."""
         if self._bar is not None:
-            self._bar.update(done - self._bar.n)  # type: ignore[attr-defined]  # tqdm has no types
+            self._bar.update(done - self._bar.n)
             if note:
-                self._bar.set_postfix_str(note, refresh=False)  # type: ignore[attr-defined]
+                self._bar.set_postfix_str(note, refresh=False)
 
 
 @contextmanager

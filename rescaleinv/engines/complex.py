@@ -173,6 +173,10 @@ class ComplexEngine:
             extremes(conditioned, solutions, lower[start:stop], upper[start:stop])
             return stop - start
 
+        if len(points) * len(solutions) < _WORTH_THREADS:
+            for start in starts:
+                part(start)
+            return lower, upper
         with (
             progress_bar("points", self.progress, total=len(points)) as bar,
             ThreadPoolExecutor(self.n_threads) as pool,
