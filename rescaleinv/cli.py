@@ -10,8 +10,12 @@ from collections.abc import Sequence
 
 _EXAMPLES = """\
 examples:
-  rescaleinv demo                          the paper's examples and a real data set, proved
-  rescaleinv verify certificate.json       check a certificate in exact arithmetic
+  rescaleinv demo                                            the paper's examples and a real data set, proved
+  rescaleinv certify train.csv test.csv --label ill          does the answer for each row depend on the scaling?
+  rescaleinv certify train.csv test.csv --label ill --proof proof
+                                                             the same with a proof of every verdict, checked
+  rescaleinv verify proof/complex.jsonl proof/certificates.jsonl
+                                                             check the proofs, in exact arithmetic
 """
 
 
@@ -25,6 +29,17 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.add_parser("demo", help="work through the paper's examples and a real data set")
+    certify = commands.add_parser("certify", help="judge the rows of a table under every rescaling of its features")
+    certify.add_argument("train", metavar="TRAIN", help="the training table, CSV or Parquet")
+    certify.add_argument("test", metavar="TEST", help="the table to judge; it has the training table's features")
+    certify.add_argument("--label", metavar="COLUMN", required=True, help="the column of TRAIN with the two classes")
+    certify.add_argument(
+        "--positive", metavar="VALUE", help="the positive class (otherwise the second in sorted order)"
+    )
+    certify.add_argument("--out", metavar="FILE", help="write the verdicts there, CSV or Parquet, one row a point")
+    certify.add_argument(
+        "--proof", metavar="FOLDER", help="write a certificate of every verdict there, and check them exactly"
+    )
     commands.add_parser("verify", help="check certificates in exact arithmetic", add_help=False)
     return parser
 
@@ -61,9 +76,14 @@ def _run(given: list[str]) -> int:
     from rescaleinv.errors import RescaleInvError
 
     try:
-        from rescaleinv.demo import run_demo
+        if options.command == "certify":
+            from rescaleinv.commands import run_certify
 
-        run_demo()
+            run_certify(options)
+        else:
+            from rescaleinv.demo import run_demo
+
+            run_demo()
     except RescaleInvError as error:
         print(f"rescaleinv: error: {error}", file=sys.stderr)
         return 2

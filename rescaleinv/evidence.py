@@ -90,6 +90,22 @@ def training_object(training_set: TrainingSet, left_out: int) -> dict[str, Any]:
     }
 
 
+def certificate_of(
+    training_set: TrainingSet, point: list[Fraction], claim: str, evidence: dict[str, Any], *, left_out: int = 0
+) -> Certificate:
+    """A claim about a point with its evidence."""
+    return Certificate(
+        {
+            "schema": SCHEMA,
+            "claim": claim,
+            "point": [rational_text(x) for x in point],
+            "training": training_object(training_set, left_out),
+            "evidence": evidence,
+            "versions": versions(),
+        }
+    )
+
+
 def certificate_from(
     training_set: TrainingSet,
     point: list[Fraction],
@@ -99,20 +115,12 @@ def certificate_from(
     left_out: int = 0,
 ) -> Certificate:
     """The certificate of a neutral verdict, of two classifiers that are already exact."""
-    return Certificate(
-        {
-            "schema": SCHEMA,
-            "claim": "neutral",
-            "point": [rational_text(x) for x in point],
-            "training": training_object(training_set, left_out),
-            "evidence": {
-                "kind": "two-rescalings",
-                "positive": positive.to_json_object(),
-                "negative": negative.to_json_object(),
-            },
-            "versions": versions(),
-        }
-    )
+    evidence = {
+        "kind": "two-rescalings",
+        "positive": positive.to_json_object(),
+        "negative": negative.to_json_object(),
+    }
+    return certificate_of(training_set, point, "neutral", evidence, left_out=left_out)
 
 
 def witness_from(

@@ -1,6 +1,6 @@
 """Verdicts of a batch of points, and certificates as JSON with exact numbers.
 
-A leaf: it imports nothing of the package but its errors.
+A leaf: of the package it imports the errors, the progress bar and the checker only.
 """
 
 from __future__ import annotations
@@ -8,17 +8,21 @@ from __future__ import annotations
 import hashlib
 import html
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from rescaleinv import verify
 from rescaleinv.errors import CertificateError, InputError
+from rescaleinv.files import replacing
+from rescaleinv.progress import progress_bar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,8 +142,23 @@ class Witness:
     certificate: Certificate
 
 
-def _words(code: int) -> str:
+def verdict_words(code: int) -> str:
+    """A verdict in words, as certificates claim it: "strongly positive"."""
     return Verdict(code).name.lower().replace("_", " ")
+
+
+class Prover(Protocol):
+    """Who decided the points, and can show why."""
+
+    @property
+    def complexes(self) -> list[verify.Complex]:
+        """The complex certificates that were checked, for certificates of strong verdicts to refer to."""
+
+    def explain(self, point: npt.NDArray[np.float64]) -> Witness:
+        """Two rescalings that disagree about a neutral point."""
+
+    def strong_certificate(self, point: npt.NDArray[np.float64], verdict: Verdict) -> Certificate:
+        """The certificate of a strong verdict."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +174,8 @@ class Verdicts:
     reason : array of str
         Why a point is unknown, else "".
     status : array of str
-        What was shown: "proved" (a certificate was checked), "certified" (one is available), "computed"; "" if unknown.
+        What was shown: "proved" (its certificate was checked: ``prove``), "certified" (there is one), "computed"; "" if
+        unknown.
     points : float array
         The points, original units.
     """
@@ -166,7 +186,7 @@ class Verdicts:
     reason: npt.NDArray[Any]
     status: npt.NDArray[Any]
     points: npt.NDArray[np.float64]
-    explain: Callable[[npt.NDArray[np.float64]], Witness] = field(repr=False)
+    prover: Prover = field(repr=False)
 
     @property
     def strongly_positive(self) -> npt.NDArray[np.bool_]:
@@ -211,37 +231,72 @@ class Verdicts:
             self.reason[key],
             self.status[key],
             self.points[key],
-            self.explain,
+            self.prover,
         )
 
     def witness(self, i: int) -> Witness:
         """The two rescalings that disagree about point i, which must be neutral."""
         verdict = self[i]
         if verdict is not Verdict.NEUTRAL:
-            raise InputError(f"point {i} is {_words(verdict)}: only a neutral point has two rescalings that disagree")
-        return self.explain(self.points[i])
+            raise InputError(
+                f"point {i} is {verdict_words(verdict)}: only a neutral point has two rescalings that disagree"
+            )
+        return self.prover.explain(self.points[i])
 
     def certificate(self, i: int) -> Certificate:
-        """The certificate of point i for ``rescaleinv.verify``."""
+        """The certificate of point i for ``rescaleinv.verify``; its ``status`` must be "certified" or "proved"."""
         verdict = self[i]
-        if verdict is not Verdict.NEUTRAL:
-            raise CertificateError(f"point {i} is {_words(verdict)}; certificates exist for neutral points only")
-        return self.explain(self.points[i]).certificate
+        if verdict is Verdict.UNKNOWN:
+            raise CertificateError(f"point {i} is unknown: there is nothing to certify")
+        if verdict is Verdict.NEUTRAL:
+            return self.prover.explain(self.points[i]).certificate
+        return self.prover.strong_certificate(self.points[i], verdict)
+
+    def prove(self, path: str | Path | None = None, *, progress: bool | None = None) -> Verdicts:
+        """Have the certificate of each point checked by ``rescaleinv.verify``; returns the verdicts with their new status.
+
+        Points without a certificate keep their status. With ``path`` the certificates are written there, one a line. If
+        the engine has a complex certificate they leave the training rows to it, and ``verify`` must be given both.
+        """
+        complexes = self.prover.complexes
+        status = self.status.copy()
+        waiting = np.flatnonzero(np.isin(status, ["certified", "proved"]))
+        with (
+            nullcontext(None) if path is None else replacing(path) as file,
+            progress_bar("certificates", progress, total=len(waiting)) as bar,
+        ):
+            for done, i in enumerate(waiting.tolist()):
+                text = self.certificate(i).to_json(with_rows=not complexes)
+                try:
+                    shown = verify.check(text, complexes=complexes)
+                except verify.Refused as error:
+                    raise CertificateError(f"the certificate of point {i} was refused: {error}") from error
+                if shown != verdict_words(self.code[i]):
+                    raise CertificateError(f"the certificate of point {i} proves {shown!r} and not its verdict")
+                status[i] = "proved"
+                if file is not None:
+                    file.write(text.encode() + b"\n")
+                bar.show(done)
+        return replace(self, status=status)
 
     def counts(self) -> dict[str, int]:
-        return {_words(kind): int((self.code == kind).sum()) for kind in (1, -1, 0, 2)}
+        return {verdict_words(kind): int((self.code == kind).sum()) for kind in (1, -1, 0, 2)}
 
     def summary(self) -> str:
-        """One line in words."""
+        """One line in words; where points were proved it says how many of each kind."""
         total = max(len(self), 1)
-        counted = ", ".join(f"{count} {name} ({count / total:.0%})" for name, count in self.counts().items() if count)
-        return f"{len(self)} points: {counted or 'none'}"
+        parts = []
+        for kind, (name, count) in zip((1, -1, 0, 2), self.counts().items(), strict=True):
+            proved = int((self.status[self.code == kind] == "proved").sum())
+            if count:
+                parts.append(f"{count} {name} ({count / total:.0%}{f', {proved} proved' if proved else ''})")
+        return f"{len(self)} points: {', '.join(parts) or 'none'}"
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas data frame, one row a point."""
         import pandas as pd
 
-        words = [_words(code) for code in self.code.tolist()]
+        words = [verdict_words(code) for code in self.code.tolist()]
         columns = {"verdict": words, "code": self.code, "lower": self.lower, "upper": self.upper}
         return pd.DataFrame({**columns, "status": self.status.astype(str), "reason": self.reason.astype(str)})
 

@@ -1,14 +1,25 @@
 """Checks a certificate in exact rational arithmetic. Imports the standard library only, and runs as a single file.
 
-    python -m rescaleinv.verify FILE [FILE ...] [--training ROWS.json]
+    python -m rescaleinv.verify FILE [FILE ...] [--training ROWS.json] [--jobs N] [--no-flint]
 
-A FILE holds one certificate, or one a line. Nothing is taken on trust: the training rows, the point and the evidence are
-read as exact fractions, and each condition is tested without any tolerance. The first one that fails is named.
+A FILE holds one certificate, or one a line, or the complex certificate that certificates of strong verdicts refer to.
+Nothing is taken on trust: the training rows, the point and the evidence are read as exact fractions, and each condition is
+tested without any tolerance. The first one that fails is named. (Where python-flint is installed it solves the larger
+linear systems, with the same results; --no-flint does without.)
 
 Evidence for "neutral": two classifiers, each the maximum-margin classifier of the training rows after multiplying feature
 j by tau_j, of which one labels the point positive and one negative. That (w, b) is the maximum-margin classifier at tau
 is shown by multipliers a, with d_j = 1 / tau_j^2: the Karush-Kuhn-Tucker conditions of min 1/2 sum_j d_j w_j^2 under
 y_i (w.x_i + b) >= 1, which is convex, so that they suffice.
+
+Evidence for "strongly positive" and "strongly negative": a complex certificate, which lists all vertices of the closure of
+the set of all those classifiers, and proves that none is missing. The margins are perturbed, y_i (w.x_i + b) >= 1 + e tilt_i
+with e infinitely small, so that a vertex is a *basis*: rows whose margin is tight and features whose weight is zero, n + 1
+in all. Each edge that leaves it drops one of them. Either the edge leads to another vertex of the list, or it is refuted:
+a classifier of that edge with multipliers a >= 0 on its tight rows has gradients mu_j = sum_i a_i y_i x_ij of the signs of
+its weights, but there is (h, t) with h_j w_j >= 0, h_j = 0 where w_j = 0, h not 0, and y_i (h.x_i + t) <= 0 on the tight
+rows, whence 0 < h.mu = sum_i a_i y_i (h.x_i + t) <= 0. The set being connected, and one vertex shown to be in it, a list
+that no edge leaves is complete. Its solutions at e = 0 have the least and the largest decision value of any point.
 """
 
 from __future__ import annotations
@@ -16,19 +27,34 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import re
 import sys
+import time
+from array import array
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from itertools import islice, pairwise
+from operator import mul
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 SCHEMA = "rescaleinv-certificate/1"
+COMPLEX_SCHEMA = "rescaleinv-complex/1"
 _NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|[0-9]{1,4300})(?:/(?:0x[0-9a-f]+|[0-9]{1,4300}))?")
 
 
 class Refused(ValueError):
-    """A certificate that does not prove its claim; the message names the first condition that fails."""
+    """A certificate that does not prove its claim; the message names the first condition that fails.
+
+    ``vertices`` are the numbers of the vertices of a complex certificate that were found to be wrong.
+    """
+
+    def __init__(self, condition: str, vertices: Iterable[int] = ()) -> None:
+        super().__init__(condition)
+        self.vertices = list(vertices)
 
 
 def _require(holds: bool, condition: str) -> None:
@@ -114,7 +140,7 @@ def _check_maximum_margin(record: Any, what: str, training: _Training) -> tuple[
     return weights, intercept
 
 
-def _check_two_rescalings(evidence: Any, claim: str, point: list[Fraction], training: _Training) -> None:
+def _check_two_rescalings(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> None:
     _require(claim == "neutral", f"two rescalings that disagree prove 'neutral', not {claim!a}")
     _, positive, negative = _fields(evidence, "evidence", "kind positive negative")
     value = _decision(*_check_maximum_margin(positive, "evidence.positive", training), point)
@@ -123,8 +149,373 @@ def _check_two_rescalings(evidence: Any, claim: str, point: list[Fraction], trai
     _require(value < 0, "evidence.negative does not label the point negative")
 
 
+class _Vertex(NamedTuple):
+    """What is left to know of a vertex once it was checked by itself."""
+
+    basis: bytes
+    edges: list[int]
+    signs: list[int]
+    solution: tuple[int, ...]
+
+
+def _key(basis: list[int]) -> bytes:
+    return array("l", basis).tobytes()
+
+
+def _solve(rows: list[list[int]]) -> tuple[int, list[list[int]]] | None:
+    """Solve the square system that the leading columns are for each column behind it, in integers (Bareiss).
+
+    Returns D > 0 and D times the solutions, one list a row; None where the system is singular.
+    """
+    previous = 1
+    for k in range(len(rows)):
+        place = next((i for i in range(k, len(rows)) if rows[i][0]), None)
+        if place is None:
+            return None
+        rows[k], rows[place] = rows[place], rows[k]
+        pivot, *upper = rows[k]
+        rows = [
+            [(value * pivot - row[0] * above) // previous for value, above in zip(row[1:], upper, strict=True)]
+            if i != k
+            else upper
+            for i, row in enumerate(rows)
+        ]
+        previous = pivot
+    return (previous, rows) if previous > 0 else (-previous, [[-value for value in row] for row in rows])
+
+
+def _solve_with_flint(rows: list[list[int]]) -> tuple[int, list[list[int]]] | None:
+    import flint
+
+    size, width = len(rows), len(rows[0])
+    reduced, denominator, rank = flint.fmpz_mat(rows).rref()
+    entries = [int(entry) for entry in reduced.entries()]
+    if rank < size or any(not entries[i * width + i] for i in range(size)):
+        return None
+    sign = 1 if denominator > 0 else -1
+    solved = [[sign * entry for entry in entries[i * width + size : (i + 1) * width]] for i in range(size)]
+    return abs(int(denominator)), solved
+
+
+def _has_flint() -> bool:
+    try:
+        import flint  # noqa: F401 (the question is whether it is there)
+    except ImportError:
+        return False
+    return True
+
+
+def _dot(first: Iterable[int], second: Iterable[int]) -> int:
+    return sum(map(mul, first, second))
+
+
+class _Perturbed:
+    """The perturbed problem: signed rows y_i (x_i, 1) as integers, each feature in a unit that makes it so."""
+
+    def __init__(self, training: _Training, tilt: list[int], flint: bool) -> None:
+        self.units = [math.lcm(*(x.denominator for x in column)) for column in zip(*training.rows, strict=True)]
+        self.rows = [
+            [y * int(x * unit) for x, unit in zip(row, self.units, strict=True)] + [y]
+            for row, y in zip(training.rows, training.labels, strict=True)
+        ]
+        self.tilt = tilt
+        self.n_features = training.n_features
+        self.solve = _solve_with_flint if flint else _solve
+
+    def vertex(self, line: bytes) -> _Vertex:
+        """Check all that can be said of a vertex without the others."""
+        m, n = len(self.rows), self.n_features
+        _require(line.endswith(b"\n"), "its line is cut off")
+        record = _parse(line.decode("ascii", "replace"), "its line")
+        _require(isinstance(record, list) and len(record) == 2, "a basis and its edges are needed")
+        basis, edges = record
+        _require(isinstance(basis, list) and len(basis) == n + 1, f"a basis of {n + 1} rows and features is needed")
+        _require(all(type(item) is int and 0 <= item < m + n for item in basis), "an item of the basis is unknown")
+        _require(all(a < b for a, b in pairwise(basis)), "the basis is not in ascending order")
+        tight = [item for item in basis if item < m]
+        empty = [item - m for item in basis if item >= m]
+        support = [j for j in range(n) if j not in empty]
+        solved = self.solve([[self.rows[i][j] for j in support] + [self.rows[i][n], 1, self.tilt[i]] for i in tight])
+        if solved is None:
+            raise Refused("the basis is singular")
+        denominator, values = solved
+        still, moving = [0] * (n + 1), [0] * (n + 1)  # (w, b) at e = 0, and its rate of change
+        for j, (value, rate) in zip([*support, n], values, strict=True):
+            still[j], moving[j] = value, rate
+        for q in set(range(m)).difference(tight):
+            slack = _dot(self.rows[q], still) - denominator
+            slack = slack or _dot(self.rows[q], moving) - denominator * self.tilt[q]
+            _require(slack > 0, f"row {q} is " + ("violated" if slack else "tight, and not in the basis"))
+        signs = [0] * n
+        for j in support:
+            weight = still[j] or moving[j]
+            _require(weight != 0, f"feature {j} has no weight, and is not in the basis")
+            signs[j] = 1 if weight > 0 else -1
+        drops = [(item, 1) for item in tight] + [(m + j, turn) for j in empty for turn in (1, -1)]
+        _require(isinstance(edges, list) and len(edges) == len(drops), f"{len(drops)} edges are needed")
+        for (dropped, turn), edge in zip(drops, edges, strict=True):
+            if type(edge) is int and edge >= 0:
+                _require(edge < m + n and edge not in basis, f"{self.name(dropped, turn)}: it leads to no vertex")
+                continue
+            edge_signs = [*signs]
+            if dropped >= m:
+                edge_signs[dropped - m] = turn
+            rest = [i for i in tight if i != dropped]
+            try:
+                h = self._vector(edge, dropped, turn, tight, support)
+                self._require_refuted(h, rest, edge_signs)
+            except Refused as error:
+                raise Refused(f"{self.name(dropped, turn)}: {error}") from error
+        common = math.gcd(denominator, *still)
+        solution = (*(value // common for value in still), denominator // common)
+        return _Vertex(
+            _key(basis), [edge if type(edge) is int and edge >= 0 else -1 for edge in edges], signs, solution
+        )
+
+    def name(self, dropped: int, turn: int) -> str:
+        m = len(self.rows)
+        if dropped < m:
+            return f"the edge that drops row {dropped}"
+        return f"the edge that gives feature {dropped - m} a {'positive' if turn > 0 else 'negative'} weight"
+
+    def _vector(self, edge: Any, dropped: int, turn: int, tight: list[int], support: list[int]) -> list[Any]:
+        """(h, t), as it is given or by the places where it may not be zero, as the bits of -1 - edge.
+
+        A bit for each tight row, where y_i (h.x_i + t) may differ from 0, then one for each feature with weight, where
+        h_j may. Its scale: 1 at the dropped row, or ``turn`` at the dropped feature.
+        """
+        m, n = len(self.rows), self.n_features
+        if isinstance(edge, list):
+            given = _numbers(edge, "its refutation", n + 1)
+            return [h / unit for h, unit in zip(given[:-1], self.units, strict=True)] + [given[-1]]
+        _require(type(edge) is int, "neither a vertex nor a refutation")
+        mask = -1 - edge
+        _require(mask < 1 << (len(tight) + len(support)), "its refutation has bits that mean nothing")
+        zero_rows = [i for k, i in enumerate(tight) if not mask >> k & 1]
+        chosen = [j for k, j in enumerate(support, len(tight)) if mask >> k & 1]
+        _require(len(zero_rows) == len(chosen) + 1, "its refutation is not determined by its places")
+        lines = []
+        for i in zero_rows:
+            right = int(i == dropped) if dropped < m else -turn * self.rows[i][dropped - m]
+            lines.append([self.rows[i][j] for j in chosen] + [self.rows[i][n], right])
+        solved = self.solve(lines)
+        if solved is None:
+            raise Refused("its refutation is not determined by its places")
+        denominator, values = solved
+        h = [0] * (n + 1)
+        for j, (value,) in zip([*chosen, n], values, strict=True):
+            h[j] = value
+        if dropped >= m:
+            h[dropped - m] = turn * denominator
+        return h
+
+    def _require_refuted(self, h: list[Any], tight: list[int], signs: list[int]) -> None:
+        weights = h[:-1]
+        _require(any(weights), "its refutation is zero")
+        for j, (value, sign) in enumerate(zip(weights, signs, strict=True)):
+            _require(value == 0 or value * sign > 0, f"its refutation has the wrong sign at feature {j}")
+        for i in tight:
+            _require(_dot(self.rows[i], h) <= 0, f"its refutation is positive at row {i}")
+
+    def check_start(self, basis: list[int], signs: list[int], multipliers: Any) -> None:
+        """The first vertex is in the closure: multipliers whose gradients have the signs of its weights."""
+        m, n = len(self.rows), self.n_features
+        tight = [item for item in basis if item < m]
+        values = _numbers(multipliers, "multipliers", len(tight))
+        for i, value in zip(tight, values, strict=True):
+            _require(value >= 0, f"vertex 0: the multiplier of row {i} is negative")
+        gradient = [sum(value * self.rows[i][j] for i, value in zip(tight, values, strict=True)) for j in range(n + 1)]
+        _require(gradient[n] == 0, "vertex 0: the multipliers of the two classes do not balance")
+        for j, sign in enumerate(signs):
+            _require(not sign or gradient[j] * sign > 0, f"vertex 0: the gradient of feature {j} has the wrong sign")
+
+    def neighbours(self, vertex: _Vertex) -> Iterator[tuple[str, int, bytes]]:
+        """The edges that lead to other vertices: their names, what they drop (times the sign it gets), and the neighbour."""
+        m = len(self.rows)
+        basis = array("l", vertex.basis).tolist()
+        drops = [(i, 1) for i in basis if i < m] + [(i, turn) for i in basis if i >= m for turn in (1, -1)]
+        for (dropped, turn), reached in zip(drops, vertex.edges, strict=True):
+            if reached >= 0:
+                others = [item for item in basis if item != dropped]
+                yield self.name(dropped, turn), turn * dropped, _key(sorted([*others, reached]))
+
+
+def _check_lines(problem: _Perturbed, lines: list[bytes]) -> list[_Vertex | str]:
+    """The vertices of these lines, or what is wrong with them."""
+    found: list[_Vertex | str] = []
+    for line in lines:
+        try:
+            found.append(problem.vertex(line))
+        except (ValueError, RecursionError) as error:
+            found.append(str(error))
+    return found
+
+
+@dataclass(frozen=True)
+class Complex:
+    """A complex certificate that was checked: the solutions (w, b) of all vertices, as integers over one denominator."""
+
+    sha256: str
+    training: _Training
+    units: list[int]
+    n_vertices: int
+    solutions: list[tuple[int, ...]]
+
+    def check(self, claim: str, point: list[Fraction], refutations: list[Any]) -> None:
+        """Does every vertex give the point this label?"""
+        common = math.lcm(*(x.denominator for x in point))
+        scaled = [int(x * unit * common) for x, unit in zip(point, self.units, strict=True)] + [common]
+        zeros = []
+        for solution in self.solutions:
+            value = _dot(scaled, solution)
+            if claim == "strongly positive":
+                _require(value >= 0, "the point is not strongly positive: a vertex has a negative decision value")
+            else:
+                _require(value <= 0, "the point is not strongly negative: a vertex has a positive decision value")
+                if value == 0:
+                    zeros.append(solution)
+        self._check_not_attained(zeros, refutations)
+
+    def _check_not_attained(self, zeros: list[tuple[int, ...]], refutations: list[Any]) -> None:
+        """The decision value 0, where it is the largest, must belong to limits of classifiers only.
+
+        A classifier with that value is inside of a cell all of whose vertices have it. Such a cell is tight where all of
+        them are and has the signs that any of them has; it holds no classifier if some (h, t) refutes its multipliers,
+        whose gradients have just those signs, zeros included.
+        """
+        n = self.training.n_features
+        vectors = [_numbers(texts, "evidence.ties", n + 1) for texts in refutations]
+        places = [self._place(solution) for solution in zeros]
+        waiting = list(places)
+        seen = set(waiting)
+        while waiting:
+            tight, signs = waiting.pop()
+            if not tight:  # no multipliers at all
+                continue
+            refuted = any(self._refutes(vector, tight, signs) for vector in vectors)
+            _require(refuted, "the decision value 0 may belong to a rescaling: no refutation of that is valid")
+            for other_tight, other_signs in places:
+                if all(a * b >= 0 for a, b in zip(signs, other_signs, strict=True)):
+                    joined = (tight & other_tight, tuple(a or b for a, b in zip(signs, other_signs, strict=True)))
+                    if joined not in seen:
+                        seen.add(joined)
+                        waiting.append(joined)
+
+    def _place(self, solution: tuple[int, ...]) -> tuple[frozenset[int], tuple[int, ...]]:
+        """The tight rows of a solution, and the signs of its weights."""
+        *weights, intercept, denominator = solution
+        exact = [Fraction(w * unit, denominator) for w, unit in zip(weights, self.units, strict=True)]
+        margins = (
+            label * _decision(exact, Fraction(intercept, denominator), row)
+            for row, label in zip(self.training.rows, self.training.labels, strict=True)
+        )
+        tight = frozenset(i for i, margin in enumerate(margins) if margin == 1)
+        return tight, tuple((w > 0) - (w < 0) for w in weights)
+
+    def _refutes(self, vector: list[Fraction], tight: frozenset[int], signs: tuple[int, ...]) -> bool:
+        *h, t = vector
+        products = [value * sign for value, sign in zip(h, signs, strict=True)]
+        rows, labels = self.training.rows, self.training.labels
+        return (
+            all(product >= 0 for product in products)
+            and any(products)
+            and all(labels[i] * _decision(h, t, rows[i]) <= 0 for i in tight)
+        )
+
+
+def check_complex(
+    path: str | Path,
+    *,
+    flint: bool | None = None,
+    parallel: Callable[..., Iterable[list[_Vertex | str]]] = map,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> Complex:
+    """Check a complex certificate, or raise ``Refused``. It then serves any number of points (``check``).
+
+    ``flint`` says whether python-flint solves the linear systems; if not given, where it is installed. ``parallel`` is a
+    ``map`` that may use several processes. ``report`` is called now and then with the numbers of vertices done and in all.
+    """
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+
+        def lines() -> Iterator[bytes]:
+            for line in file:
+                digest.update(line)
+                yield line
+
+        stream = lines()
+        header = next(stream, b"")
+        _require(header.endswith(b"\n"), "the complex certificate is cut off in its first line")
+        record = _parse(header.decode("utf-8", "replace"), "the complex certificate's first line")
+        names = "schema training tilt vertices multipliers versions"
+        schema, rows, tilt, n_vertices, multipliers, versions = _fields(record, "the complex certificate", names)
+        _require(schema == COMPLEX_SCHEMA, f"schema: {schema!a} is not {COMPLEX_SCHEMA!r}")
+        _require(isinstance(versions, dict), "versions is not a JSON object")
+        training = _Training(rows)
+        _require(isinstance(tilt, list) and len(tilt) == len(training.rows), "tilt: one number a row is needed")
+        for i, value in enumerate(tilt):
+            _require(type(value) is int and value > 0, f"tilt: the perturbation of row {i} is not a positive integer")
+        _require(type(n_vertices) is int and n_vertices > 0, "vertices is not a number of vertices")
+        problem = _Perturbed(training, tilt, _has_flint() if flint is None else flint)
+        blocks = iter(lambda: list(islice(stream, 64)), [])
+        found: dict[bytes, _Vertex] = {}
+        solutions: dict[tuple[int, ...], None] = {}
+        number = 0
+        for results in parallel(partial(_check_lines, problem), blocks):
+            wrong = [number + k for k, result in enumerate(results) if isinstance(result, str)]
+            for result in results:
+                _require(number < n_vertices, f"more vertices are listed than the {n_vertices} of the first line")
+                if isinstance(result, str):
+                    raise Refused(f"vertex {number}: {result}", wrong)
+                _require(result.basis not in found, f"vertex {number} is listed before")
+                solutions[result.solution] = None
+                found[result.basis] = result._replace(solution=())  # kept once for all vertices that share it
+                number += 1
+            report(number, n_vertices)
+        _require(number == n_vertices, f"{number} vertices are listed, not the {n_vertices} of the first line")
+    first = next(iter(found.values()))
+    problem.check_start(array("l", first.basis).tolist(), first.signs, multipliers)
+    _check_edges(problem, found)
+    return Complex(digest.hexdigest(), training, problem.units, n_vertices, list(solutions))
+
+
+def _check_edges(problem: _Perturbed, found: dict[bytes, _Vertex]) -> None:
+    """Does each edge that was not refuted lead to a vertex of the list, and is that on the same side of everything?
+
+    All the neighbour's weights must have the signs of the edge. Its slacks are positive, the dropped row's too.
+    """
+    m = len(problem.rows)
+    for number, vertex in enumerate(found.values()):
+        for name, dropped, key in problem.neighbours(vertex):
+            other = found.get(key)
+            if other is None:
+                raise Refused(f"vertex {number}: {name}: the vertex that it leads to is not listed", [number])
+            fits = all(a * b >= 0 for a, b in zip(vertex.signs, other.signs, strict=True))
+            if abs(dropped) >= m:
+                fits = fits and other.signs[abs(dropped) - m] * dropped > 0
+            if not fits:
+                raise Refused(f"vertex {number}: {name}: the vertex that it leads to has other signs", [number])
+
+
+def _check_complex_evidence(
+    evidence: Any, claim: str, point: list[Fraction], training: _Training, known: _Known
+) -> None:
+    _require(claim in ("strongly positive", "strongly negative"), f"a complex does not prove {claim!a}")
+    _, sha256, ties = _fields(evidence, "evidence", "kind sha256 ties")
+    _require(isinstance(sha256, str) and isinstance(ties, list), "evidence: a SHA-256 and a list of ties are needed")
+    _require(sha256 in known, f"evidence: the complex certificate with the SHA-256 {sha256[:16]!a}… was not given")
+    found = known[sha256]
+    _require(found.training.sha256 == training.sha256, "evidence: the complex certificate is of other training rows")
+    found.check(claim, point, ties)
+
+
+_Known = dict[str, Complex]
+
 # One checker for each kind of evidence; other kinds join here.
-_KINDS: dict[str, Callable[[Any, str, list[Fraction], _Training], None]] = {"two-rescalings": _check_two_rescalings}
+_KINDS: dict[str, Callable[[Any, str, list[Fraction], _Training, _Known], None]] = {
+    "two-rescalings": _check_two_rescalings,
+    "complex": _check_complex_evidence,
+}
 
 
 def _no_constant(name: str) -> None:
@@ -146,21 +537,22 @@ def _parse(text: str, what: str) -> Any:
         raise Refused(f"{what} is not a JSON text: {error}") from error
 
 
-def check(certificate: str, training: str | None = None) -> str:
+def check(certificate: str, training: str | None = None, complexes: Iterable[Complex] = ()) -> str:
     """Check the JSON text of a certificate; return the claim that it proves, or raise ``Refused``.
 
     ``training`` is the JSON text of the training rows, for a certificate that refers to them by their SHA-256 only. A
-    certificate that brings its own rows is refused if they are not these.
+    certificate that brings its own rows is refused if they are not these. ``complexes`` are the complex certificates,
+    checked by ``check_complex``, that certificates of strong verdicts refer to; they bring their training rows.
     """
     try:
-        return _check(certificate, training)
+        return _check(certificate, training, complexes)
     except Refused:
         raise
     except (ValueError, RecursionError) as error:
         raise Refused(f"larger numbers or deeper nesting than are read here: {error}") from error
 
 
-def _check(certificate: str, training: str | None) -> str:
+def _check(certificate: str, training: str | None, complexes: Iterable[Complex]) -> str:
     content = _parse(certificate, "the certificate")
     names = "schema claim point training evidence versions digest"
     schema, claim, point_texts, training_record, evidence, versions, digest = _fields(content, "the certificate", names)
@@ -170,21 +562,22 @@ def _check(certificate: str, training: str | None) -> str:
     _require(hashlib.sha256(canonical).hexdigest() == digest, "digest: the certificate is damaged")
     _require(isinstance(versions, dict), "versions is not a JSON object")
     given = None if training is None else _Training(_parse(training, "the training rows"))
+    known = {found.sha256: found for found in complexes}
     if isinstance(training_record, dict) and "rows" not in training_record:
         sha256, left_out = _fields(training_record, "training", "sha256 left_out")
         _require(type(left_out) is int and left_out >= 0, "training.left_out is not a number of rows")
-        if given is None:
-            raise Refused("training: the rows are not in the certificate and were not given")
-        rows = given
+        at_hand = ([] if given is None else [given]) + [found.training for found in known.values()]
+        _require(bool(at_hand), "training: the rows are not in the certificate and were not given")
+        rows = next((rows for rows in at_hand if rows.sha256 == sha256), at_hand[0])
+        _require(rows.sha256 == sha256, "training.sha256 is not that of the rows that were given")
     else:
         rows = _Training(training_record)
-        sha256 = rows.sha256
-    _require(given is None or given.sha256 == sha256, "training.sha256 is not that of the rows that were given")
+    _require(given is None or given.sha256 == rows.sha256, "training.sha256 is not that of the rows that were given")
     point = _numbers(point_texts, "point", rows.n_features)
     _require(isinstance(evidence, dict) and "kind" in evidence, "evidence has no kind")
     kind = evidence["kind"]
     _require(isinstance(kind, str) and kind in _KINDS, f"evidence of kind {kind!a} is not known to this checker")
-    _KINDS[kind](evidence, claim, point, rows)
+    _KINDS[kind](evidence, claim, point, rows, known)
     return str(claim)
 
 
@@ -198,27 +591,74 @@ def _certificates(path: str) -> Iterator[tuple[str, str]]:
         yield (path if len(lines) == 1 else f"{path}:{number}"), line
 
 
+def _is_complex(path: str) -> bool:
+    """Does the file begin as a complex certificate does? Only then is it read line by line."""
+    if path == "-":
+        return False
+    beginning = f'{{"schema":"{COMPLEX_SCHEMA}"'.encode()
+    with open(path, "rb") as file:
+        return file.read(len(beginning)) == beginning
+
+
+def _bar(path: str) -> Callable[[int, int], None]:
+    """Progress on a terminal; nothing elsewhere."""
+    last = [time.monotonic()]
+
+    def show(done: int, total: int) -> None:
+        if sys.stderr.isatty() and (time.monotonic() - last[0] > 0.3 or (done == total and last[1:])):
+            last[:] = [time.monotonic(), 1]
+            text = f"{path}: {done:,} of {total:,} vertices ({done / total:.0%})" if done < total else ""
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    return show
+
+
+def _check_complex_file(path: str, jobs: int, flint: bool | None) -> Complex:
+    if jobs == 1:
+        return check_complex(path, flint=flint, report=_bar(path))
+    from multiprocessing import get_context  # here, as most who check need it not
+
+    with get_context("spawn").Pool(jobs) as pool:
+        return check_complex(path, flint=flint, parallel=pool.imap, report=_bar(path))
+
+
 def main(arguments: Iterable[str] | None = None) -> int:
     """Exit code 0: every certificate is proved; 1: one is refused; 2: a file can't be read."""
     parser = argparse.ArgumentParser(
         prog="rescaleinv verify", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="certificates, one a file or one a line; - reads them in"
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="certificates, one a file or one a line (- reads them in), and the complex certificates that they refer to",
     )
     parser.add_argument(
         "--training",
         metavar="ROWS",
         help="the training rows, for certificates that only refer to them (others must agree)",
     )
+    parser.add_argument("--jobs", metavar="N", type=int, default=1, help="processes for a complex certificate")
+    parser.add_argument("--no-flint", action="store_true", help="do without python-flint even where it is installed")
     options = parser.parse_args(None if arguments is None else list(arguments))
+    if options.jobs < 1:
+        parser.error(f"--jobs {options.jobs}: at least one process is needed")
     proved = refused = 0
+    complexes = []
     try:
         training = None if options.training is None else Path(options.training).read_text(encoding="utf-8")
+        for path in filter(_is_complex, options.files):
+            try:
+                complexes.append(_check_complex_file(path, options.jobs, False if options.no_flint else None))
+                print(f"{path}: proved: the complex is complete ({complexes[-1].n_vertices:,} vertices)")
+                proved += 1
+            except Refused as error:
+                print(f"{path}: REFUSED: {error}")
+                refused += 1
         for path in options.files:
-            for name, text in _certificates(path):
+            for name, text in () if _is_complex(path) else _certificates(path):
                 try:
-                    print(f"{name}: proved: {check(text, training)}")
+                    print(f"{name}: proved: {check(text, training, complexes)}")
                     proved += 1
                 except Refused as error:
                     print(f"{name}: REFUSED: {error}")

@@ -443,7 +443,22 @@ def _note_edges(table, residues, carried, k, n, row_variables, column_variables,
 
 
 @_step
-def _find_edges(table, low, residues, carried, k, n, row_variables, column_variables, tight_edge, up_edge, down_edge):
+def _refutation(k, column_variables):
+    """The table's columns as a bit mask, below zero; whoever solves for them exactly has the edge's refutation.
+
+    Bit i <= k: the tight row i may be on the wrong side; bit k + 1 + j: the feature j may have weight.
+    """
+    mask = np.int64(0)
+    for j in range(1, k + 2):
+        if column_variables[j] <= 2 * k:  # the artificial variable, which is fixed at zero, has no bit
+            mask |= np.int64(1) << column_variables[j]
+    return -1 - mask
+
+
+@_step
+def _find_edges(
+    table, low, residues, carried, k, n, row_variables, column_variables, tight_edge, up_edge, down_edge, edges
+):
     """Which edges at a vertex belong to the complex: a linear program each, all from one table.
 
     Rows 0 … k are the multipliers a_i, rows k+1 … n the μ_j of the features without weight; columns are the constant
@@ -475,6 +490,8 @@ def _find_edges(table, low, residues, carried, k, n, row_variables, column_varia
                 known, row, direction = up_edge[feature], k + 1 + feature, np.int64(1)
             else:
                 known, row, direction = down_edge[feature], k + 1 + feature, np.int64(-1)
+            if known == 2:
+                edges[question] = _refutation(k, column_variables)
             if known != 0:
                 break
             if iteration == 400:
@@ -482,8 +499,9 @@ def _find_edges(table, low, residues, carried, k, n, row_variables, column_varia
             entering = _entering_column(
                 table, residues, carried, row, k + 2, direction, blocked, column_variables, iteration > 60
             )
-            if entering == -1:
-                break  # the best value is reached, and it is not enough
+            if entering == -1:  # the best value is reached, and it is not enough
+                edges[question] = _refutation(k, column_variables)
+                break
             if entering < 0:
                 return _status_of(-10 - entering)
             preferred = question if question <= k else np.int64(-1)
@@ -882,9 +900,12 @@ def _read_basis(basis, m, n, tight, support, empty, in_basis):
 
 @njit(nogil=True, error_model="numpy", inline="always")  # one thing less to be linked and optimised twice
 def expand(
-    basis, rows, rows_r, tilt, powers, carried, floats, residues, integers, tall, in_basis, neighbours, solution
+    basis, rows, rows_r, tilt, powers, carried, floats, residues, integers, tall, in_basis, neighbours, edges, solution
 ):
     """All neighbours of a vertex along edges of the complex. Returns their number, or a status below zero.
+
+    ``edges`` receives for each direction (each tight row dropped; each feature without weight given some, up and down)
+    the item that is reached, or below zero what refutes the edge.
 
     ``rows`` are y_i (x_i, 1), ``tilt`` the direction of the perturbation; an item i < m of a basis is a tight row, m + j a
     feature without weight. ``solution`` receives (w, b) at no perturbation. The other arrays are room to work in.
@@ -939,7 +960,7 @@ def expand(
         carried, table, table_low, table_r, integers[7], integers[8], up_edge, down_edge,
     )  # fmt: skip
     status = _find_edges(
-        table, table_low, table_r, carried, size - 1, n, integers[7], integers[8], tight_edge, up_edge, down_edge
+        table, table_low, table_r, carried, size - 1, n, integers[7], integers[8], tight_edge, up_edge, down_edge, edges
     )
     if status < 0:
         return status
@@ -975,6 +996,7 @@ def expand(
         )  # fmt: skip
         if reached < 0:
             return reached
+        edges[edge] = reached
         _exchange(basis, dropped, reached, neighbours[count])
         count += 1
     return count
@@ -999,7 +1021,7 @@ def _exchange(basis, dropped, reached, result):
 
 
 @_entry
-def expand_block(bases, rows, rows_r, tilt, powers, carry_at_once, workspace, neighbours, counts, solutions):
+def expand_block(bases, rows, rows_r, tilt, powers, carry_at_once, workspace, neighbours, edges, counts, solutions):
     """``expand`` for several vertices; returns how many of them needed residues."""
     floats, residues, integers, tall, in_basis = workspace
     n_carried = 0
@@ -1009,7 +1031,7 @@ def expand_block(bases, rows, rows_r, tilt, powers, carry_at_once, workspace, ne
             n_carried += carried
             counts[v] = expand(
                 bases[v], rows, rows_r, tilt, powers, carried, floats, residues, integers, tall, in_basis, neighbours[v],
-                solutions[v],
+                edges[v], solutions[v],
             )  # fmt: skip
             if counts[v] != AMBIGUOUS or carried:
                 break

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from joblib import Parallel, delayed
 
+from rescaleinv import verify
 from rescaleinv.engines import Engine
 from rescaleinv.engines.bounds import extremes, outer_vertices
-from rescaleinv.engines.inner import without_inner_rows
+from rescaleinv.engines.inner import rows_that_matter
+from rescaleinv.engines.proof import ComplexProof, ProofWriter
 from rescaleinv.engines.ties import ExactVertices, attained_tie
 from rescaleinv.engines.walk import Budget, Vertices, available_processors, enumerate_vertices
 from rescaleinv.errors import CertificateError, InputError
-from rescaleinv.evidence import exact_optimum, witness_from
+from rescaleinv.evidence import certificate_of, exact_optimum, witness_from
 from rescaleinv.exact_svm import ExactClassifier
 from rescaleinv.problem import FloatArray, TrainingSet, as_matrix
 from rescaleinv.progress import progress_bar
-from rescaleinv.verdict import Verdict, Verdicts, Witness
+from rescaleinv.verdict import Certificate, Verdict, Verdicts, Witness, rational_text, verdict_words
 from rescaleinv.witness import label_at_finite_rescaling
 
 # Decision values nearer to zero than this, relative to the margin and the sizes of their terms, are decided in rationals.
@@ -31,6 +36,8 @@ _NEAR = 1e-9
 _POINTS_AT_A_TIME = 65_536
 # Fewer products of a point and a vertex than this take less time than starting threads does.
 _WORTH_THREADS = 1_000_000
+# Fewer vertices than this are checked in less time than starting processes takes.
+_WORTH_PROCESSES = 2_000
 # From so many points on, leaving out the vertices that are inside the hull of the others pays for finding them.
 _LARGE_BATCH = 200_000
 
@@ -113,6 +120,7 @@ class ComplexEngine:
         self.n_threads: int = int(n_jobs) if n_jobs is not None and n_jobs > 0 else available_processors()
         self.left_out: int = int(left_out)
         self.progress: bool | None = progress
+        self.proof: ComplexProof | None = None
         self._lock: Any = threading.Lock()
         self._vertices: Vertices | None = None
 
@@ -128,16 +136,22 @@ class ComplexEngine:
         with self._lock:
             if self._vertices is not None:
                 return
-            self._reduced = without_inner_rows(self.training_set)
+            self._kept = rows_that_matter(self.training_set)
+            self._reduced = self.training_set.subset(self._kept)
             with progress_bar("vertices", self.progress) as bar:
-                vertices = enumerate_vertices(
-                    self._reduced,
-                    self.budget,
-                    n_threads=self.n_threads,
-                    report=lambda found, still_open: bar.show(found, f"{still_open:,} still open"),
+                self._keep(
+                    enumerate_vertices(
+                        self._reduced,
+                        self.budget,
+                        n_threads=self.n_threads,
+                        report=lambda found, still_open: bar.show(found, f"{still_open:,} still open"),
+                    )
                 )
-            self._exact = ExactVertices(self._reduced, vertices)
-            self._vertices = vertices
+
+    def _keep(self, vertices: Vertices) -> None:
+        self._exact = ExactVertices(self._reduced, vertices)
+        self.__dict__.pop("_outer_solutions", None)
+        self._vertices = vertices
 
     @property
     def vertices(self) -> Vertices:
@@ -156,6 +170,58 @@ class ComplexEngine:
     def complete(self) -> bool:
         """Whether all vertices were found within the budget."""
         return not self.vertices.stopped
+
+    def write_proof(self, path: str | Path) -> ComplexProof:
+        """Write the complex certificate: strong verdicts from then on are "certified". It is not checked yet."""
+        writer = self._writer()
+        with progress_bar("vertices written", self.progress, len(writer.vertices.bases)) as bar:
+            self.proof = writer.write(path, lambda done, total: bar.show(done))
+        return self.proof
+
+    def prove(self, path: str | Path) -> ComplexProof:
+        """Write the complex certificate and have it checked by ``rescaleinv.verify``, exactly.
+
+        Should the checker find the walk wrong about an edge, the walk is corrected. Strong verdicts of ``certify`` are
+        "certified" from then on, and ``Verdicts.prove`` makes them "proved".
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     proof = engine.prove(pathlib.Path(folder) / "complex.jsonl")
+        >>> proof.n_vertices, proof.n_corrected
+        (2, 0)
+        >>> print(engine.certify([[-1, 4], [4, 4], [0, 0]]).prove().status)
+        ['proved' 'proved' 'proved']
+        """
+        writer = self._writer()
+        with (
+            progress_bar("vertices checked", self.progress, len(writer.vertices.bases)) as bar,
+            Parallel(n_jobs=self.n_threads, return_as="generator") as pool,
+        ):
+
+            def parallel(check: Callable[..., Any], blocks: Iterable[Any]) -> Iterable[Any]:
+                return pool(delayed(check)(block) for block in blocks)
+
+            proof = writer.prove(
+                path,
+                parallel=map if len(writer.vertices.bases) < _WORTH_PROCESSES else parallel,
+                report_check=lambda done, total: bar.show(done),
+            )
+        if writer.vertices is not self.vertices:
+            self._keep(writer.vertices)
+        self.proof = proof
+        return proof
+
+    def _writer(self) -> ProofWriter:
+        vertices = self.vertices
+        return ProofWriter(self.training_set, self._kept, vertices, left_out=self.left_out, n_threads=self.n_threads)
+
+    @property
+    def complexes(self) -> list[verify.Complex]:
+        """The complex certificate, if it was checked."""
+        return [self.proof.checked] if self.proof is not None and self.proof.checked is not None else []
 
     @cached_property
     def _outer_solutions(self) -> FloatArray:
@@ -202,8 +268,9 @@ class ComplexEngine:
         for i in np.flatnonzero(code == Verdict.UNKNOWN):
             decision = self._decide_exactly(table[i])
             code[i], lower[i], upper[i], reason[i] = decision.code, decision.lower, decision.upper, decision.reason
-        status = np.where(code == Verdict.NEUTRAL, "certified", np.where(code == Verdict.UNKNOWN, "", "computed"))
-        verdicts = Verdicts(code, lower, upper, reason, status.astype(object), table, self.explain)
+        strong = "computed" if self.proof is None else "certified"
+        status = np.where(code == Verdict.NEUTRAL, "certified", np.where(code == Verdict.UNKNOWN, "", strong))
+        verdicts = Verdicts(code, lower, upper, reason, status.astype(object), table, self)
         return verdicts if self.complete else self._partial(verdicts)
 
     def _near_zero(self, point: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
@@ -252,7 +319,27 @@ class ComplexEngine:
                 strict=True,
             ):
                 mine[still_open] = theirs
-        return Verdicts(code, lower, upper, reason, status, verdicts.points, self.explain)
+        return Verdicts(code, lower, upper, reason, status, verdicts.points, self)
+
+    def strong_certificate(self, point: Any, verdict: Verdict) -> Certificate:
+        """The certificate of a strong verdict: it refers to the complex certificate, which must have been written."""
+        if self.proof is None:
+            raise CertificateError(
+                "a strong verdict is certified by the whole complex: call prove(path) of the engine first"
+            )
+        row = as_matrix([list(point)], what="the point", n_features=self.training_set.n_features)[0]
+        exact_point = [Fraction(x) for x in row.tolist()]
+        refutations: list[list[Fraction]] = []
+        if verdict is Verdict.STRONGLY_NEGATIVE:
+            doubtful = self.vertices.distinct(np.flatnonzero(self._near_zero(row)[1]))
+            zeros = [self._exact[v] for v in doubtful.tolist() if self._exact[v].value(exact_point) == 0]
+            refutations = attained_tie(self._reduced, zeros).refutations
+        evidence = {
+            "kind": "complex",
+            "sha256": self.proof.sha256,
+            "ties": [[rational_text(value) for value in vector] for vector in refutations],
+        }
+        return certificate_of(self.training_set, exact_point, verdict_words(verdict), evidence, left_out=self.left_out)
 
     def explain(self, point: Any) -> Witness:
         """Two finite rescalings that disagree about a neutral point, with the exact certificate."""

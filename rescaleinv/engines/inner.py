@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import ConvexHull, QhullError
 
-from rescaleinv.problem import FloatArray, TrainingSet
+from rescaleinv.problem import FloatArray, IntArray, TrainingSet
 
 # The walk copes with some hundreds of rows as they are, and facets are too many in more dimensions than this.
 _FEW_ROWS = 300
@@ -15,26 +15,29 @@ _MOST_FEATURES = 6
 _INSIDE = 1e-7
 
 
-def without_inner_rows(training_set: TrainingSet) -> TrainingSet:
-    """The training set without copies of rows and, where there are many rows, without rows inside their class's hull.
+def rows_that_matter(training_set: TrainingSet) -> IntArray:
+    """All rows but copies of others and, where there are many rows, but those inside their class's hull.
 
     Whenever such a row is tight the vertices of its hull around it are, and its multiplier can be moved to them. What is
     left out is inside beyond any doubt; a row that could be on the boundary stays.
 
-    >>> ts = TrainingSet([[0.0], [1], [1], [3]], [-1, 1, 1, 1])
-    >>> without_inner_rows(ts).row_numbers
+    >>> rows_that_matter(TrainingSet([[0.0], [1], [1], [3]], [-1, 1, 1, 1]))
     array([0, 1, 3])
     """
     labelled = np.column_stack([training_set.features, training_set.signs])
     first = np.sort(np.unique(labelled, axis=0, return_index=True)[1])
-    reduced = training_set if len(first) == training_set.n_rows else training_set.subset(first)
-    if reduced.n_rows <= _FEW_ROWS or reduced.n_features > _MOST_FEATURES:
-        return reduced
-    keep = np.ones(reduced.n_rows, dtype=bool)
+    if len(first) <= _FEW_ROWS or training_set.n_features > _MOST_FEATURES:
+        return first
+    keep = np.ones(len(first), dtype=bool)
     for sign in (1, -1):
-        members = np.flatnonzero(reduced.signs == sign)
-        keep[members[_inside(reduced.conditioned[members])]] = False
-    return reduced.subset(keep)
+        members = np.flatnonzero(training_set.signs[first] == sign)
+        keep[members[_inside(training_set.conditioned[first[members]])]] = False
+    return first[keep]
+
+
+def without_inner_rows(training_set: TrainingSet) -> TrainingSet:
+    """The training set of the rows that matter."""
+    return training_set.subset(rows_that_matter(training_set))
 
 
 def _inside(points: FloatArray) -> npt.NDArray[np.bool_]:

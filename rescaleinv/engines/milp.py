@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from rescaleinv import solvers
+from rescaleinv import solvers, verify
 from rescaleinv.engines.inner import without_inner_rows
 from rescaleinv.engines.relaxation import Clause
 from rescaleinv.engines.search import Classifier, Outcome, Search, decide, unknown
@@ -23,7 +23,7 @@ from rescaleinv.exact_svm import ExactClassifier
 from rescaleinv.problem import FloatArray, TrainingSet, as_matrix
 from rescaleinv.progress import Bar, progress_bar
 from rescaleinv.rationals import nonnegative_solution
-from rescaleinv.verdict import Verdict, Verdicts, Witness
+from rescaleinv.verdict import Certificate, Verdict, Verdicts, Witness, verdict_words
 from rescaleinv.witness import label_at_finite_rescaling
 
 # Points handed to each process before what they taught is shared with the others.
@@ -132,7 +132,19 @@ class MilpEngine:
         status = np.where(codes == Verdict.NEUTRAL, "certified", np.where(codes == Verdict.UNKNOWN, "", "computed"))
         unbounded = np.full(len(rows), np.nan)
         reasons = np.array([outcome.reason for outcome in batch.outcomes], dtype=object)
-        return Verdicts(codes, unbounded, unbounded.copy(), reasons, status.astype(object), rows, self.explain)
+        return Verdicts(codes, unbounded, unbounded.copy(), reasons, status.astype(object), rows, self)
+
+    @property
+    def complexes(self) -> list[verify.Complex]:
+        """None: a strong verdict of this engine rests on a float solver's word."""
+        return []
+
+    def strong_certificate(self, point: Any, verdict: Verdict) -> Certificate:
+        """There is none; always a ``CertificateError``."""
+        raise CertificateError(
+            f"a {verdict_words(verdict)} verdict of the mixed-integer program has no certificate; "
+            "ComplexEngine.prove makes one"
+        )
 
     def explain(self, point: Any) -> Witness:
         """Two finite rescalings that disagree about a neutral point, and the certificate of it."""

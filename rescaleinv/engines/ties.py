@@ -51,10 +51,14 @@ class ExactVertices:
 
 @dataclass(frozen=True)
 class Tie:
-    """Whether f = 0 on RO(X) itself: at this classifier, or nowhere (None); or that it was not decided."""
+    """Whether f = 0 on RO(X) itself: at this classifier, or nowhere (None); or that it was not decided.
+
+    ``refutations`` (h, t) show it for the cells that hold no classifier, each of them.
+    """
 
     classifier: tuple[list[Fraction], Fraction] | None
     decided: bool
+    refutations: list[list[Fraction]]
 
 
 def attained_tie(training_set: TrainingSet, zeros: list[ExactVertex]) -> Tie:
@@ -65,6 +69,7 @@ def attained_tie(training_set: TrainingSet, zeros: list[ExactVertex]) -> Tie:
     Whether it is a cell of RO(X) is section 2's test, zeros included.
     """
     seen: dict[tuple[frozenset[int], tuple[int, ...]], list[ExactVertex]] = {}
+    refutations = []
     waiting = [(vertex.tight, vertex.signs, [vertex]) for vertex in zeros]
     while waiting:
         tight, signs, members = waiting.pop()
@@ -72,17 +77,20 @@ def attained_tie(training_set: TrainingSet, zeros: list[ExactVertex]) -> Tie:
             continue
         seen[tight, signs] = members
         if len(seen) > _MOST_CELLS:
-            return Tie(None, decided=False)
-        if probe_cell(training_set, sorted(tight), signs).holds:
+            return Tie(None, False, [])
+        refutation = probe_cell(training_set, sorted(tight), signs).direction
+        if refutation is not None:
+            refutations.append([*refutation[0], refutation[1]])
+        else:
             share = Fraction(1, len(members))
             n = training_set.n_features
             weights = [share * sum((v.weights[j] for v in members), Fraction(0)) for j in range(n)]
-            return Tie((weights, share * sum((v.intercept for v in members), Fraction(0))), decided=True)
+            return Tie((weights, share * sum((v.intercept for v in members), Fraction(0))), True, [])
         for vertex in zeros:
             joined = _joined_signs(signs, vertex.signs)
             if joined is not None and (tight & vertex.tight, joined) not in seen and tight & vertex.tight:
                 waiting.append((tight & vertex.tight, joined, [*members, vertex]))
-    return Tie(None, decided=True)
+    return Tie(None, True, refutations)
 
 
 def _joined_signs(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
@@ -38,11 +38,15 @@ def available_processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class _WalkLostError(Exception):
+class WalkError(Exception):
+    """The walk can't go on; another direction of perturbation, or rationals, may help."""
+
+
+class _WalkLostError(WalkError):
     """A basis was reached that is no vertex of the complex: a step before was wrong."""
 
 
-class _TiltTooSpecialError(Exception):
+class _TiltTooSpecialError(WalkError):
     """Two things happen at once even in the perturbed problem: another direction of perturbation is needed."""
 
 
@@ -87,6 +91,20 @@ class Vertices:
         singular = ~codes.any(axis=1)  # a chance of 4e-19; such a basis stands for itself
         codes[singular, 0] = np.flatnonzero(singular)
         return chosen[np.unique(codes, axis=0, return_index=True)[1]]
+
+
+# What an edge direction comes to: the item that is reached; below zero, the compiled steps' refutation; or a refutation
+# (h, t) in exact numbers of the original units.
+Edge = int | list[Fraction]
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """The neighbours and the edges of some vertices; a count of neighbours below zero is a status of the kernel."""
+
+    neighbours: BasisArray
+    edges: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
 
 
 @dataclass
@@ -216,19 +234,38 @@ class _Walk:
             _kernel.rehash(self.hashes, self.known, self.slots)
         self.known = int(_kernel.absorb(self.bases, self.hashes, self.known, self.slots, self.keys, neighbours, counts))
 
+    def add_bases(self, bases: npt.ArrayLike) -> None:
+        rows = np.asarray(bases, dtype=np.int32)
+        self.add(rows[:, None, :], np.ones(len(rows), dtype=np.int64))
+
+    def vertices(self, done: int, stopped: str) -> Vertices:
+        """The first vertices of the list, which were expanded."""
+        return Vertices(
+            self.bases[:done].copy(),
+            self.solutions[:done].copy(),
+            self.tables.residues,
+            self.tilt,
+            stopped,
+            self.n_with_residues,
+            self.n_in_rationals,
+        )
+
     @property
     def n_bytes(self) -> int:
         return self.bases.nbytes + self.solutions.nbytes + self.hashes.nbytes + self.slots.nbytes
 
-    def expand(self, start: int, stop: int, pool: ThreadPoolExecutor) -> None:
-        """Expand the vertices of this range of the list, on all threads."""
+    def steps(self, start: int, stop: int, pool: ThreadPoolExecutor) -> _Steps:
+        """What the compiled steps find at the vertices of this range of the list, on all threads."""
         total = stop - start
-        neighbours = np.empty((total, self.most, self.width), dtype=np.int32)
-        counts = np.empty(total, dtype=np.int64)
-        edges = np.linspace(0, total, len(self.workspaces) + 1).astype(int)
+        found = _Steps(
+            np.empty((total, self.most, self.width), dtype=np.int32),
+            np.empty((total, self.most), dtype=np.int64),
+            np.empty(total, dtype=np.int64),
+        )
+        limits = np.linspace(0, total, len(self.workspaces) + 1).astype(int)
 
         def part(index: int) -> int:
-            a, b = edges[index], edges[index + 1]
+            a, b = limits[index], limits[index + 1]
             tables = self.tables
             return int(
                 _kernel.expand_block(
@@ -239,27 +276,50 @@ class _Walk:
                     tables.powers,
                     self.carry_at_once,
                     self.workspaces[index],
-                    neighbours[a:b],
-                    counts[a:b],
+                    found.neighbours[a:b],
+                    found.edges[a:b],
+                    found.counts[a:b],
                     self.solutions[start + a : start + b],
                 )
             )
 
         if self.in_rationals:
-            counts[:] = _kernel.UNDECIDED
+            found.counts[:] = _kernel.UNDECIDED
         else:
             parts = range(len(self.workspaces))
             carried = sum(pool.map(part, parts)) if total >= 64 else sum(map(part, parts))
             self.n_with_residues += carried
             self.carry_at_once = 2 * carried > total
-        for v in np.flatnonzero(counts < 0):
-            found, solution = expand_exactly(self.training_set, self.tilt, self.bases[start + v].tolist())
-            counts[v] = len(found)
-            if found:  # a complex of one vertex has no edges
-                neighbours[v, : len(found)] = found
+        return found
+
+    def expand(self, start: int, stop: int, pool: ThreadPoolExecutor) -> None:
+        """Expand the vertices of this range of the list."""
+        found = self.steps(start, stop, pool)
+        for v in np.flatnonzero(found.counts < 0):
+            basis = self.bases[start + v].tolist()
+            edges, solution = expand_exactly(self.training_set, self.tilt, basis)
+            neighbours = neighbours_along(basis, edges, self.training_set.n_rows)
+            found.counts[v] = len(neighbours)
+            if neighbours:  # a complex of one vertex has no edges
+                found.neighbours[v, : len(neighbours)] = neighbours
             self.solutions[start + v] = solution
             self.n_in_rationals += 1
-        self.add(neighbours, counts)
+        self.add(found.neighbours, found.counts)
+
+
+def directions(basis: list[int], n_rows: int) -> list[tuple[int, int]]:
+    """The edge directions at a vertex: what is dropped from its basis, and the sign that a dropped feature gets."""
+    tight = [(item, 1) for item in basis if item < n_rows]
+    return tight + [(item, turn) for item in basis if item >= n_rows for turn in (1, -1)]
+
+
+def neighbours_along(basis: list[int], edges: Sequence[Edge], n_rows: int) -> list[list[int]]:
+    """The bases that the edges of a vertex lead to."""
+    return [
+        sorted([*(item for item in basis if item != dropped), edge])
+        for (dropped, _), edge in zip(directions(basis, n_rows), edges, strict=True)
+        if isinstance(edge, int) and edge >= 0
+    ]
 
 
 def exact_vertex(
@@ -286,55 +346,81 @@ def _leads(pair: tuple[Fraction, Fraction]) -> Fraction:
     return pair[0] or pair[1]
 
 
+@dataclass(frozen=True)
+class _ExactPlace:
+    """A vertex in rationals: (w, b), its slacks and weights with their rates of change, and the signs of the weights."""
+
+    classifier: tuple[list[Fraction], Fraction]
+    slacks: dict[int, tuple[Fraction, Fraction]]
+    weights: dict[int, tuple[Fraction, Fraction]]
+    signs: list[int]
+
+    @classmethod
+    def of(cls, training_set: TrainingSet, tilt: npt.NDArray[np.int64], basis: list[int]) -> _ExactPlace:
+        m, n = training_set.n_rows, training_set.n_features
+        tight = [i for i in basis if i < m]
+        vertex = exact_vertex(training_set, basis, [1] * len(tight))
+        moved = exact_vertex(training_set, basis, [int(tilt[i]) for i in tight])
+        if vertex is None or moved is None:
+            raise _WalkLostError("a singular basis")
+        margins, rates = training_set.exact_margins(*vertex), training_set.exact_margins(*moved)
+        slacks = {q: (margins[q] - 1, rates[q] - int(tilt[q])) for q in range(m) if q not in tight}
+        weights = {j: (vertex[0][j], moved[0][j]) for j in range(n) if m + j not in basis}
+        if any(pair == (0, 0) for pair in (*slacks.values(), *weights.values())):
+            raise _TiltTooSpecialError
+        if any(_leads(pair) < 0 for pair in slacks.values()):
+            raise _WalkLostError("a basis outside of C(X)")
+        signs = [0] * n
+        for j, pair in weights.items():
+            signs[j] = 1 if _leads(pair) > 0 else -1
+        return cls(vertex, slacks, weights, signs)
+
+
+def exact_multipliers(training_set: TrainingSet, tilt: npt.NDArray[np.int64], basis: list[int]) -> dict[int, Fraction]:
+    """Multipliers on the tight rows that pass the closure test: the vertex is in the closure of RO(X)."""
+    signs = _ExactPlace.of(training_set, tilt, basis).signs
+    test = probe_closed_cell(training_set, [i for i in basis if i < training_set.n_rows], signs)
+    if test.multipliers is None:
+        raise _WalkLostError("a basis outside of the closure of RO(X)")
+    return test.multipliers
+
+
 def expand_exactly(
     training_set: TrainingSet, tilt: npt.NDArray[np.int64], basis: list[int]
-) -> tuple[list[list[int]], list[float]]:
-    """All neighbours of a basis along edges of the complex, and its solution in conditioned units; all in rationals."""
-    m, n = training_set.n_rows, training_set.n_features
+) -> tuple[list[Edge], list[float]]:
+    """What each edge direction of a basis comes to, and its solution in conditioned units; all in rationals."""
+    m = training_set.n_rows
     tight = [i for i in basis if i < m]
-    empty = [i - m for i in basis if i >= m]
-    vertex = exact_vertex(training_set, basis, [1] * len(tight))
-    moved = exact_vertex(training_set, basis, [int(tilt[i]) for i in tight])
-    if vertex is None or moved is None:
-        raise _WalkLostError("a singular basis")
-    margins, rates = training_set.exact_margins(*vertex), training_set.exact_margins(*moved)
-    slacks = {q: (margins[q] - 1, rates[q] - int(tilt[q])) for q in range(m) if q not in tight}
-    weights = {j: (vertex[0][j], moved[0][j]) for j in range(n) if j not in empty}
-    if any(pair == (0, 0) for pair in (*slacks.values(), *weights.values())):
-        raise _TiltTooSpecialError
-    if any(_leads(pair) < 0 for pair in slacks.values()):
-        raise _WalkLostError("a basis outside of C(X)")
-    signs = [0] * n
-    for j, pair in weights.items():
-        signs[j] = 1 if _leads(pair) > 0 else -1
-    if not probe_closed_cell(training_set, tight, signs).holds:
-        raise _WalkLostError("a basis outside of the closure of RO(X)")
-    neighbours = []
-    edges = [(i, 0) for i in tight] + [(m + j, turn) for j in empty for turn in (1, -1)]
-    for dropped, turn in edges:
-        edge_signs = list(signs)
+    place = _ExactPlace.of(training_set, tilt, basis)
+    exact_multipliers(training_set, tilt, basis)
+    edges: list[Edge] = []
+    for dropped, turn in directions(basis, m):
+        edge_signs = list(place.signs)
         if dropped >= m:
             edge_signs[dropped - m] = turn
-        if not probe_closed_cell(training_set, [i for i in tight if i != dropped], edge_signs).holds:
+        refutation = probe_closed_cell(training_set, [i for i in tight if i != dropped], edge_signs).direction
+        if refutation is not None:
+            edges.append([*refutation[0], refutation[1]])
             continue
         direction = _edge_direction(training_set, basis, dropped, turn)
         speeds = training_set.exact_margins(*direction)
-        hits = [((s0 / -speeds[q], s1 / -speeds[q]), q) for q, (s0, s1) in slacks.items() if speeds[q] < 0]
+        hits = [((s0 / -speeds[q], s1 / -speeds[q]), q) for q, (s0, s1) in place.slacks.items() if speeds[q] < 0]
         hits += [
             ((w0 / -direction[0][j], w1 / -direction[0][j]), m + j)
-            for j, (w0, w1) in weights.items()
-            if direction[0][j] * signs[j] < 0
+            for j, (w0, w1) in place.weights.items()
+            if direction[0][j] * place.signs[j] < 0
         ]
         if not hits:
             raise _WalkLostError("an edge without an end")
         hits.sort()
         if len(hits) > 1 and hits[0][0] == hits[1][0]:
             raise _TiltTooSpecialError
-        neighbours.append(sorted([i for i in basis if i != dropped] + [hits[0][1]]))
+        edges.append(hits[0][1])
+    weights, intercept = place.classifier
     units = [Fraction(2) ** int(e) for e in training_set.conditioning.exponent]
-    anchored = sum((w * Fraction(a) for w, a in zip(vertex[0], training_set.conditioning.anchor.tolist(), strict=True)))
-    solution = [float(w * u) for w, u in zip(vertex[0], units, strict=True)] + [float(vertex[1] + anchored)]
-    return neighbours, solution
+    anchored = sum((w * Fraction(a) for w, a in zip(weights, training_set.conditioning.anchor.tolist(), strict=True)))
+    solution = [float(w * u) for w, u in zip(weights, units, strict=True)] + [float(intercept + anchored)]
+    return edges, solution
 
 
 def _edge_direction(
@@ -361,20 +447,22 @@ def enumerate_vertices(
     budget: Budget,
     *,
     n_threads: int | None = None,
+    in_rationals: bool = False,
     report: Callable[[int, int], None] = lambda found, still_open: None,
 ) -> Vertices:
     """All vertices of the closure of RO(X), or as many as the budget allows.
 
-    ``report`` is called now and then with the numbers of vertices found and still open.
+    ``in_rationals`` makes every step exactly, and slowly, from the start. ``report`` is called now and then with the
+    numbers of vertices found and still open.
     """
     threads = n_threads or available_processors()
     started = time.monotonic()
     why: Exception | None = None
-    for attempt in range(2 * _TRIES):
+    for attempt in range(_TRIES if in_rationals else 0, 2 * _TRIES):
         tilt = np.random.default_rng(attempt).integers(2**20, 2**21, training_set.n_rows)
         try:
             return _enumerate(training_set, tilt, budget, threads, attempt >= _TRIES, started, report)
-        except (_TiltTooSpecialError, _WalkLostError) as error:
+        except WalkError as error:
             why = error
             _log.warning("enumeration %d of the vertices failed (%r); trying again", attempt + 1, error)
     raise SolverError(f"the vertices could not be enumerated, in {2 * _TRIES} attempts: {why!r}")
@@ -390,8 +478,7 @@ def _enumerate(
     report: Callable[[int, int], None],
 ) -> Vertices:
     walk = _Walk(training_set, tilt, n_threads, in_rationals)
-    start = np.array([[first_basis(training_set, tilt)]], dtype=np.int32)
-    walk.add(start, np.ones(1, dtype=np.int64))
+    walk.add_bases([first_basis(training_set, tilt)])
     done, stopped = 0, ""
     with ThreadPoolExecutor(n_threads) as pool:
         while done < walk.known and not stopped:
@@ -401,12 +488,38 @@ def _enumerate(
             report(done, walk.known - done)
             if done < walk.known:
                 stopped = budget.exceeded(done, time.monotonic() - started, walk.n_bytes)
-    return Vertices(
-        walk.bases[:done].copy(),
-        walk.solutions[:done].copy(),
-        walk.tables.residues,
-        tilt,
-        stopped,
-        walk.n_with_residues,
-        walk.n_in_rationals,
-    )
+    return walk.vertices(done, stopped)
+
+
+def edges_of(
+    training_set: TrainingSet, vertices: Vertices, n_threads: int
+) -> Iterator[tuple[list[int], list[Edge] | None]]:
+    """The vertices' bases with what the compiled steps find of each edge direction; None where they can't tell."""
+    walk = _Walk(training_set, vertices.tilt, n_threads, in_rationals=False)
+    walk.add_bases(vertices.bases)
+    with ThreadPoolExecutor(n_threads) as pool:
+        for start in range(0, walk.known, _BLOCK):
+            found = walk.steps(start, min(walk.known, start + _BLOCK), pool)
+            bases = walk.bases[start : start + len(found.counts)]
+            n_tight = (bases < training_set.n_rows).sum(axis=1)
+            # a refutation has a bit for each tight row and for each feature with weight; an integer has room for 63
+            usable = (found.counts >= 0) & (2 * n_tight - 1 <= 63)
+            n_edges = 2 * (training_set.n_features + 1) - n_tight
+            lists = (array.tolist() for array in (bases, found.edges, n_edges, usable))
+            for basis, edges, n, known in zip(*lists, strict=True):
+                yield basis, edges[:n] if known else None
+
+
+def extended(training_set: TrainingSet, vertices: Vertices, bases: list[list[int]], n_threads: int) -> Vertices:
+    """The vertices with some more, and all that can be reached from these."""
+    walk = _Walk(training_set, vertices.tilt, n_threads, in_rationals=False)
+    walk.add_bases(vertices.bases)
+    done = walk.known
+    walk.solutions[:done] = vertices.solutions
+    walk.add_bases(bases)
+    with ThreadPoolExecutor(n_threads) as pool:
+        while done < walk.known:
+            stop = min(walk.known, done + _BLOCK)
+            walk.expand(done, stop, pool)
+            done = stop
+    return walk.vertices(done, vertices.stopped)

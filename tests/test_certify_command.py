@@ -1,0 +1,122 @@
+"""``rescaleinv certify`` on tables in files: what it prints, writes and proves, and its errors of one line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rescaleinv.cli import main
+from rescaleinv.datasets import load
+from rescaleinv.engines.complex import ComplexEngine
+from rescaleinv.errors import InputError
+from rescaleinv.problem import TrainingSet
+from rescaleinv.separability import separable_subset
+from rescaleinv.tables import read_table, write_table
+from rescaleinv.verify import main as verify
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    features, labels, names = load("breast_cancer_wisconsin")
+    table = pd.DataFrame(features, columns=list(names))
+    table["class"] = np.where(labels > 0, "benign", "malignant")
+    table[:20].to_csv(folder / "train.csv", index=False)
+    table[20:80].to_csv(folder / "test.csv", index=False)
+    table[20:80].drop(columns="class").to_parquet(folder / "test.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected():
+    features, labels, _ = load("breast_cancer_wisconsin")
+    found = separable_subset(TrainingSet(features[:20], labels[:20]))
+    return ComplexEngine(found.training_set).certify(features[20:80])
+
+
+def test_verdicts_of_a_table(folder, expected, capsys):
+    out = folder / "out.csv"
+    arguments = ["certify", str(folder / "train.csv"), str(folder / "test.parquet"), "--label", "class"]
+    assert main([*arguments, "--positive", "benign", "--out", str(out)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.endswith(expected.summary() + "\n")
+    assert captured.err == ""
+    written = pd.read_csv(out)
+    assert written["code"].tolist() == expected.code.tolist()
+    np.testing.assert_allclose(written["lower"], expected.lower)
+    assert set(written["status"]) == {"certified", "computed"}
+
+
+def test_the_second_class_in_sorted_order_is_positive_unless_told(folder, expected, capsys):
+    assert main(["certify", str(folder / "train.csv"), str(folder / "test.csv"), "--label", "class"]) == 0
+    counts = expected.counts()
+    assert f"{counts['strongly negative']} strongly positive" in capsys.readouterr().out
+
+
+def test_everything_is_proved(folder, expected, capsys):
+    proof, out = folder / "new" / "proof", folder / "out.parquet"
+    arguments = ["certify", str(folder / "train.csv"), str(folder / "test.csv"), "--label", "class"]
+    assert main([*arguments, "--positive", "benign", "--proof", str(proof), "--out", str(out)]) == 0
+    shown = capsys.readouterr().out
+    for name, count in expected.counts().items():
+        if count:
+            assert f"{count} {name}" in shown
+            assert f"{count} proved" in shown
+    assert "0 edges corrected" in shown
+    assert set(pd.read_parquet(out)["status"]) == {"proved"}
+    files = [str(proof / "complex.jsonl"), str(proof / "certificates.jsonl")]
+    assert " ".join(files) in shown
+    assert verify(files) == 0
+    assert capsys.readouterr().out.endswith(f"{len(expected) + 1} proved, 0 refused\n")
+
+
+def test_rows_that_are_left_out_are_named(folder, tmp_path, capsys):
+    table = pd.read_csv(folder / "train.csv")
+    opposite = table.iloc[[0]].assign(**{"class": "malignant" if table["class"][0] == "benign" else "benign"})
+    pd.concat([table, opposite]).to_csv(tmp_path / "train.csv", index=False)
+    assert main(["certify", str(tmp_path / "train.csv"), str(folder / "test.csv"), "--label", "class"]) == 0
+    assert capsys.readouterr().out.startswith(
+        "no hyperplane separates the classes: 2 training rows are left out (12, 20)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train.csv", "test.csv", "--label", "klass"], "train.csv has no column 'klass'"),
+        (["nothing.csv", "test.csv", "--label", "class"], "nothing.csv can't be read: No such file"),
+        (["train.csv", "test.txt", "--label", "class"], "test.txt: a table's name must end in .csv or .parquet"),
+        (["train.csv", "empty.csv", "--label", "class"], "empty.csv is no CSV table"),
+        (["train.csv", "damaged.parquet", "--label", "class"], "damaged.parquet is no PARQUET table"),
+        (["train.csv", "narrow.csv", "--label", "class"], "narrow.csv has no column 'mitoses'"),
+        (["train.csv", "test.csv", "--label", "mitoses"], "where numbers belong"),
+        (["train.csv", "test.csv", "--label", "class", "--positive", "green"], "--positive green: the labels are"),
+        (["train.csv", "test.csv", "--label", "class", "--out", "no/such/folder.csv"], "can't be written: No such"),
+        (["train.csv", "test.csv", "--label", "class", "--out", "out.xlsx"], "must end in"),
+        (["train.csv", "test.csv", "--label", "class", "--proof", "train.csv"], "can't be used as a folder"),
+    ],
+)
+def test_bad_input_is_an_error_of_one_line(folder, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(folder)
+    (folder / "empty.csv").write_text("")
+    (folder / "damaged.parquet").write_bytes((folder / "test.parquet").read_bytes()[:100])
+    pd.read_csv(folder / "test.csv").drop(columns="mitoses").to_csv(folder / "narrow.csv", index=False)
+    assert main(["certify", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("rescaleinv: error: ")
+    assert captured.err.count("\n") == 1
+    assert message in captured.err
+
+
+def test_without_a_label_the_usage_is_shown(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["certify", "train.csv", "test.csv"])
+    assert end.value.code == 2
+    assert "--label" in capsys.readouterr().err
+
+
+def test_a_table_that_can_not_be_written_leaves_the_old_one(tmp_path):
+    path = tmp_path / "table.parquet"
+    write_table(pd.DataFrame({"a": [1]}), path)
+    with pytest.raises(InputError, match="twice"):
+        write_table(pd.DataFrame([[1, 2]], columns=["a", "a"]), path)
+    assert read_table(path)["a"].tolist() == [1]
