@@ -47,10 +47,9 @@ def _breast_cancer() -> None:
     with tempfile.TemporaryDirectory() as folder:
         proof = engine.prove(Path(folder) / "complex.jsonl")
     proved = engine.certify(points[verdicts.strong]).prove()
+    n_proved = (proved.status == "proved").sum()
     print(f"  ({proof.n_vertices:,} vertices of the set of all SVMs were compared; exact arithmetic shows that none is")
-    print(
-        f"  missing, which proves {(proved.status == 'proved').sum()} of the {len(proved)} verdicts that hold for every scaling)"
-    )
+    print(f"  missing, which proves {n_proved} of the {len(proved)} verdicts that hold for every scaling)")
     i = int(np.flatnonzero(verdicts.neutral)[0])
     witness = verdicts.witness(i)
     print(

@@ -159,7 +159,11 @@ def as_labels(y: Any, n_rows: int, positive: Any = None) -> tuple[npt.NDArray[np
         raise InputError(f"the labels have {labels.ndim} dimensions; one label a row is needed")
     if len(labels) != n_rows:
         raise InputError(f"there are {len(labels)} labels for {n_rows} rows; one label a row is needed")
-    missing = [i for i, label in enumerate(labels.tolist()) if _is_missing(label)]
+    # in a list of texts numpy would turn NaN into the text "nan", so that the list itself is looked at
+    given = y if isinstance(y, (list, tuple)) else labels
+    if isinstance(y, np.ma.MaskedArray):
+        given = y.astype(object).filled(np.nan).ravel()
+    missing = [i for i, label in enumerate(given) if _is_missing(label)]
     if missing:
         raise InputError(f"the labels of rows {_listing(missing)} are missing (None, NaN or infinity)")
     try:

@@ -124,6 +124,8 @@ REFUSED_LABELS = {
     "many classes": (["a", "b", "c", "d"], r"4 classes \(a, b, c, d\)"),
     "None": ([1, None, 0, None], "labels of rows 1, 3 are missing"),
     "NaN": ([1.0, 0.0, float("nan"), 1.0], "labels of rows 2 are missing"),
+    "NaN among texts": (["a", "b", float("nan"), "a"], "labels of rows 2 are missing"),
+    "masked": (np.ma.array([1, 0, 1, 0], mask=[False, True, False, False]), "labels of rows 1 are missing"),
     "pandas NA": (pd.array([1, pd.NA, 0, 1], dtype="Int64"), "labels of rows 1 are missing"),
     "too few": ([1, -1], "2 labels for 4 rows"),
     "too many": ([1, -1, 1, -1, 1], "5 labels for 4 rows"),
