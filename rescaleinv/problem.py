@@ -162,7 +162,7 @@ def as_labels(y: Any, n_rows: int, positive: Any = None) -> tuple[npt.NDArray[np
     # in a list of texts numpy would turn NaN into the text "nan", so that the list itself is looked at
     given = y if isinstance(y, (list, tuple)) else labels
     if isinstance(y, np.ma.MaskedArray):
-        given = y.astype(object).filled(np.nan).ravel()
+        given = np.ma.filled(y.astype(object), np.nan).ravel()
     missing = [i for i, label in enumerate(given) if _is_missing(label)]
     if missing:
         raise InputError(f"the labels of rows {_listing(missing)} are missing (None, NaN or infinity)")

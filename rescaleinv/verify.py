@@ -32,6 +32,7 @@ import re
 import sys
 import time
 from array import array
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -618,8 +619,17 @@ def _check_complex_file(path: str, jobs: int, flint: bool | None) -> Complex:
         return check_complex(path, flint=flint, report=_bar(path))
     from multiprocessing import get_context  # here, as most who check need it not
 
+    def parallel(function: Callable[..., Any], blocks: Iterable[Any]) -> Iterator[Any]:
+        waiting: deque[Any] = deque()  # some only, so that the file is not read faster than it is checked
+        for block in blocks:
+            waiting.append(pool.apply_async(function, (block,)))
+            if len(waiting) > 8 * jobs:
+                yield waiting.popleft().get()
+        while waiting:
+            yield waiting.popleft().get()
+
     with get_context("spawn").Pool(jobs) as pool:
-        return check_complex(path, flint=flint, parallel=pool.imap, report=_bar(path))
+        return check_complex(path, flint=flint, parallel=parallel, report=_bar(path))
 
 
 def main(arguments: Iterable[str] | None = None) -> int:

@@ -38,7 +38,7 @@ from rescaleinv.verify import Refused, check, check_complex
 SHIPPED = ("breast_cancer_wisconsin", "pima_diabetes", "blood_transfusion", "fertility", "banknote")
 ARITHMETICS = (False, True) if importlib.util.find_spec("flint") else (False,)  # python-flint is optional
 # Small complexes with ties, with copies of rows, with fractions, with weights that change their sign.
-SMALL = [("duplicated_rows", 6, 3), ("nearly_tied", 0, 3), ("integer_ties", 2, 4), ("big_offsets", 2, 4)]
+SMALL = [("duplicated_rows", 6, 3), ("nearly_tied", 0, 3), ("integer_ties", 2, 4), ("big_offsets", 6, 3)]
 EDGE = r"vertex \d+: the edge that (drops row \d+|gives feature \d+ a (positive|negative) weight): "
 
 
@@ -96,7 +96,7 @@ class Content:
         return self.data().splitlines(keepends=True)
 
     def with_edge(self, k, e, edge, *, alone=False):
-        """The bytes with another edge at vertex k; and without all other vertices, where the checker need not get further."""
+        """The bytes with another edge at vertex k; ``alone`` if the checker need not get to the other vertices."""
         basis, edges = self.records[k]
         line = json_line([basis, [*edges[:e], edge, *edges[e + 1 :]]])
         if alone:
@@ -227,7 +227,7 @@ def test_raw_data_is_proved(proved, name, seed, rows):
 @pytest.mark.parametrize("n_features", range(1, 7))
 @pytest.mark.parametrize("maker", sorted(made_sets.MAKERS))
 def test_made_sets_are_proved(proved, maker, n_features):
-    for seed in (0, 1, 5):
+    for seed in (0, 5):
         training_set = made_sets.MAKERS[maker](seed, n_features)
         assert_all_agree(proved(training_set), points_around(training_set, np.random.default_rng(seed), 4))
 
@@ -395,36 +395,47 @@ def test_ties_are_proved_where_they_hold_and_refused_where_they_are_attained(pro
 
 
 def test_cells_between_tied_vertices_must_be_refuted_too(proved):
-    """Each tied vertex is a limit only, but a classifier between them has the value 0: it must not be overlooked."""
+    """Each tied vertex is a limit only, but a classifier between them has the value 0: it must not be overlooked.
+
+    That happens where one feature comes twice: its weight can be shared in any way, but neither share can be 0.
+    """
     found = 0
-    for training_set, _ in small_sets(3, 150):
-        if training_set.n_features != 2:
+    for plane, _ in small_sets(3, 150):
+        if plane.n_features != 2:
             continue
-        cells = brute_force.rescale_optimal_cells(training_set)
-        attained = {cell.vertices for cell in cells}
+        training_set = TrainingSet(plane.features[:, [0, 0, 1]], plane.signs)
+        labels = plane.signs.tolist()
         rows = [[Fraction(x) for x in row] for row in training_set.features.tolist()]
+        vertices = brute_force.exact_vertices(training_set)
+        cells = brute_force.rescale_optimal_cells(training_set)
         for ends in (cell.vertices for cell in cells if len(cell.vertices) == 2):
-            # where the hyperplanes of the two ends meet, every classifier between them has the value 0
-            point = brute_force.gaussian_elimination([v.weights for v in ends], [-v.intercept for v in ends])
-            if point is None or any((end,) in attained for end in ends):
+            shared, _, weight = ends[0].weights if ends[0].weights[0] else ends[1].weights
+            if not weight or any(cell.vertices == (end,) for cell in cells for end in ends):
                 continue
-            values = {v.value(point) for v in brute_force.exact_vertices(training_set)}
-            if max(values) > 0 or min(values) == 0:
+            for a in range(-5, 6):
+                point = [Fraction(a), Fraction(a), -(shared * a + ends[0].intercept) / weight]
+                others = [v.value(point) for v in vertices if v not in ends]
+                if others and max(others) < 0 == ends[0].value(point) == ends[1].value(point):
+                    break
+            else:
                 continue
-            engine = proved(training_set)
-            certificate = engine.strong_certificate([0, 0], Verdict.STRONGLY_NEGATIVE)
-            certificate.content["point"] = [str(x) for x in point]
             vectors = [
                 vector
-                for vector in product(range(-4, 5), repeat=3)
-                if any(refutes(vector, end, rows, training_set.signs.tolist()) for end in ends)
+                for vector in product(range(-3, 4), repeat=4)
+                if any(refutes(vector, end, rows, labels) for end in ends)
             ]
-            assert all(any(refutes(x, end, rows, training_set.signs.tolist()) for x in vectors) for end in ends)
-            found += 1
+            assert all(any(refutes(vector, end, rows, labels) for vector in vectors) for end in ends)
+            engine = proved(training_set)
+            certificate = engine.strong_certificate([0, 0, 0], Verdict.STRONGLY_NEGATIVE)
+            certificate.content["point"] = [str(x) for x in point]
             certificate.content["evidence"]["ties"] = [[str(x) for x in vector] for vector in vectors]
             with pytest.raises(Refused, match="the decision value 0 may belong to a rescaling"):
                 check(certificate.to_json(), complexes=engine.complexes)
-    assert found >= 3
+            found += 1
+            break
+        if found == 3:
+            break
+    assert found == 3
 
 
 def refutes(vector, vertex, rows, labels):
@@ -610,7 +621,8 @@ def test_an_edge_that_is_real_is_never_refuted_by_any_places(checked, content):
     match = "^" + EDGE.replace(r"\d+", "0", 1) + "its refutation (is|has)"
     for k, e in content.edges(real=True):
         n_tight = sum(item < content.n_rows for item in content.records[k][0])
-        for mask in range(1 << (2 * n_tight - 1)):
+        n_masks = 1 << (2 * n_tight - 1)
+        for mask in range(0, n_masks, 1 if n_masks <= 128 else 5):
             with pytest.raises(Refused, match=match):
                 checked(content.with_edge(k, e, -1 - mask, alone=True))
 
@@ -894,6 +906,21 @@ def test_bases_of_another_training_set(checked, content):
 
 
 @small_contents()
+def test_no_row_is_overlooked(checked, content):
+    """Each row in turn is moved among the other class, or onto a tight row of its own."""
+    tight = [i for i in content.records[0][0] if i < content.n_rows]
+    for q in set(range(content.n_rows)).difference(tight):
+        for i in tight:
+            lie = content.copy()
+            lie.header["training"]["rows"][q] = content.header["training"]["rows"][i]
+            same = content.labels[q] == content.labels[i]
+            lie.header["tilt"][q] = lie.header["tilt"][i]
+            fault = "tight, and not in the basis" if same else "violated"
+            with pytest.raises(Refused, match=f"^vertex 0: row {q} is {fault}"):
+                checked(lie.with_counts())
+
+
+@small_contents()
 def test_wrong_multipliers(checked, content):
     right = [Fraction(value) for value in content.header["multipliers"]]
     tight = [i for i in content.records[0][0] if i < content.n_rows]
@@ -1035,7 +1062,7 @@ def test_whatever_is_accepted_is_true(checked, flint):
     """Certificates changed at random in several places: any that is accepted still has the range of all classifiers."""
     rng = random.Random(3)
     n_accepted = n_changed = 0
-    for training_set, numbers in small_sets(5, 12):
+    for training_set, numbers in small_sets(5, 10):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "complex"
             engine_of(training_set).prove(path)
@@ -1044,7 +1071,7 @@ def test_whatever_is_accepted_is_true(checked, flint):
         points = [[Fraction(x) for x in point] for point in numbers.integers(-4, 5, (6, n)).tolist()]
         ranges = [brute_force.exact_range(training_set, point) for point in points]
         items = content.n_rows + n
-        for _ in range(100):
+        for _ in range(60):
             lie = content.copy()
             for _ in range(rng.randint(1, 3)):
                 basis, edges = rng.choice(lie.records)
@@ -1071,8 +1098,8 @@ def test_whatever_is_accepted_is_true(checked, flint):
                 values = list(decision_values(found, point))
                 assert min(values) == low
                 assert max(values) == high
-    assert n_accepted > 20
-    assert n_changed > 3
+    assert n_accepted > 10
+    assert n_changed > 0
 
 
 # ---- the walk is corrected

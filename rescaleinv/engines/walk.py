@@ -378,7 +378,10 @@ class _ExactPlace:
 
 def exact_multipliers(training_set: TrainingSet, tilt: npt.NDArray[np.int64], basis: list[int]) -> dict[int, Fraction]:
     """Multipliers on the tight rows that pass the closure test: the vertex is in the closure of RO(X)."""
-    signs = _ExactPlace.of(training_set, tilt, basis).signs
+    return _closure_multipliers(training_set, basis, _ExactPlace.of(training_set, tilt, basis).signs)
+
+
+def _closure_multipliers(training_set: TrainingSet, basis: list[int], signs: list[int]) -> dict[int, Fraction]:
     test = probe_closed_cell(training_set, [i for i in basis if i < training_set.n_rows], signs)
     if test.multipliers is None:
         raise _WalkLostError("a basis outside of the closure of RO(X)")
@@ -392,7 +395,7 @@ def expand_exactly(
     m = training_set.n_rows
     tight = [i for i in basis if i < m]
     place = _ExactPlace.of(training_set, tilt, basis)
-    exact_multipliers(training_set, tilt, basis)
+    _closure_multipliers(training_set, basis, place.signs)
     edges: list[Edge] = []
     for dropped, turn in directions(basis, m):
         edge_signs = list(place.signs)
