@@ -51,7 +51,7 @@ class ComplexProof:
     n_vertices, n_bytes : int
     n_corrected : int
         Edges about which the walk was wrong, in rationals: it had missed an edge, followed one that is none, or to a
-        wrong end.
+        wrong end; and vertices that were missing from its list, or are none.
     n_in_rationals : int
         Vertices whose edges were found in rationals, as the compiled steps could not tell, or were refused.
     checked : verify.Complex or None
@@ -92,6 +92,13 @@ class ProofWriter:
 
     def write(self, path: str | Path, report: Report = lambda done, total: None) -> ComplexProof:
         """Write the certificate; ``report`` is called now and then with the numbers of vertices done and in all."""
+        try:
+            return self._write(path, report)
+        except WalkError as error:
+            self._walk_again(error)
+            return self._write(path, report)
+
+    def _write(self, path: str | Path, report: Report) -> ComplexProof:
         digest, n_bytes, total = hashlib.sha256(), 0, len(self.vertices.bases)
         with replacing(path) as file:
             for done, line in enumerate(self._lines()):
@@ -153,25 +160,31 @@ class ProofWriter:
     def _correct(self, refused: list[int]) -> None:
         """Find the edges of these vertices in rationals, and walk on from any vertex that turns up."""
         found = {tuple(basis): edges for basis, edges in edges_of(self.reduced, self.vertices, self.n_threads)}
+        n_before, n_known, changed = len(self.vertices.bases), len(self._exact), 0
         new: list[list[int]] = []
         try:
-            for number in refused:
-                basis = self.vertices.bases[number].tolist()
+            for basis in self.vertices.bases[refused].tolist():
                 edges = expand_exactly(self.reduced, self.vertices.tilt, basis)[0]
-                if self._exact.get(tuple(basis)) == edges:
-                    raise CertificateError(f"vertex {number} was refused with edges that were found in rationals")
+                walked = self._exact.get(tuple(basis)) or found[tuple(basis)] or edges
+                changed += sum(_end(before) != _end(after) for before, after in zip(walked, edges, strict=True))
                 self._exact[tuple(basis)] = edges
-                for before, after in zip(found[tuple(basis)] or edges, edges, strict=True):
-                    self.n_corrected += _end(before) != _end(after)
                 new += neighbours_along(basis, edges, self.reduced.n_rows)
             self.vertices = extended(self.reduced, self.vertices, new, self.n_threads)
         except WalkError as error:
-            # a vertex of the list is none: nothing that was reached from it can be trusted
-            _log.warning("the walk is made again in rationals: %s", error)
-            listed = {tuple(basis) for basis in self.vertices.bases.tolist()}
-            self.vertices = enumerate_vertices(self.reduced, Budget(), n_threads=self.n_threads, in_rationals=True)
-            self._exact.clear()
-            self.n_corrected += len(listed - {tuple(basis) for basis in self.vertices.bases.tolist()})
+            self._walk_again(error)
+            return
+        changed += len(self.vertices.bases) - n_before
+        self.n_corrected += changed
+        if not changed and len(self._exact) == n_known:
+            raise CertificateError(f"vertices {refused} were refused, but in rationals nothing is wrong with them")
+
+    def _walk_again(self, why: WalkError) -> None:
+        """Something on the list is no vertex, so that nothing that was reached from it can be trusted: walk in rationals."""
+        _log.warning("the walk is made again in rationals: %s", why)
+        listed = {tuple(basis) for basis in self.vertices.bases.tolist()}
+        self.vertices = enumerate_vertices(self.reduced, Budget(), n_threads=self.n_threads, in_rationals=True)
+        self._exact.clear()
+        self.n_corrected += len(listed - {tuple(basis) for basis in self.vertices.bases.tolist()})
 
 
 def _end(edge: Edge) -> int:

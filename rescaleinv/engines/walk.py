@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 _BLOCK = 4096
 _SECONDS_FOR_A_HINT = 5.0  # HiGHS has been seen to run on and on over nearly tied data
-_TRIES = 2  # directions of perturbation with compiled steps, and as many with rational steps alone
+_TRIES = 2  # directions of perturbation, each with compiled steps and then with rational steps alone
 
 BasisArray = npt.NDArray[np.int32]
 
@@ -462,7 +462,7 @@ def enumerate_vertices(
     started = time.monotonic()
     why: Exception | None = None
     for attempt in range(_TRIES if in_rationals else 0, 2 * _TRIES):
-        tilt = np.random.default_rng(attempt).integers(2**20, 2**21, training_set.n_rows)
+        tilt = np.random.default_rng(attempt % _TRIES).integers(2**20, 2**21, training_set.n_rows)
         try:
             return _enumerate(training_set, tilt, budget, threads, attempt >= _TRIES, started, report)
         except WalkError as error:
