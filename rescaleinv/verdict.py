@@ -255,12 +255,13 @@ class Verdicts:
     def prove(self, path: str | Path | None = None, *, progress: bool | None = None) -> Verdicts:
         """Have the certificate of each point checked by ``rescaleinv.verify``; returns the verdicts with their new status.
 
-        Points without a certificate keep their status. With ``path`` the certificates are written there, one a line. If
+        Points without a certificate keep their status, and so do strong ones if the engine's complex certificate was not
+        checked. With ``path`` the certificates are written there, one a line. If
         the engine has a complex certificate they leave the training rows to it, and ``verify`` must be given both.
         """
         complexes = self.prover.complexes
         status = self.status.copy()
-        waiting = np.flatnonzero(np.isin(status, ["certified", "proved"]))
+        waiting = np.flatnonzero(np.isin(status, ["certified", "proved"]) & (self.neutral | bool(complexes)))
         with (
             nullcontext(None) if path is None else replacing(path) as file,
             progress_bar("certificates", progress, total=len(waiting)) as bar,

@@ -436,6 +436,17 @@ def check_complex(
     ``flint`` says whether python-flint solves the linear systems; if not given, where it is installed. ``parallel`` is a
     ``map`` that may use several processes. ``report`` is called now and then with the numbers of vertices done and in all.
     """
+    try:
+        return _check_complex(path, _has_flint() if flint is None else flint, parallel, report)
+    except Refused:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"larger numbers or deeper nesting than are read here: {error}") from error
+
+
+def _check_complex(
+    path: str | Path, flint: bool, parallel: Callable[..., Any], report: Callable[[int, int], None]
+) -> Complex:
     digest = hashlib.sha256()
     with open(path, "rb") as file:
 
@@ -457,7 +468,7 @@ def check_complex(
         for i, value in enumerate(tilt):
             _require(type(value) is int and value > 0, f"tilt: the perturbation of row {i} is not a positive integer")
         _require(type(n_vertices) is int and n_vertices > 0, "vertices is not a number of vertices")
-        problem = _Perturbed(training, tilt, _has_flint() if flint is None else flint)
+        problem = _Perturbed(training, tilt, flint)
         blocks = iter(lambda: list(islice(stream, 64)), [])
         found: dict[bytes, _Vertex] = {}
         solutions: dict[tuple[int, ...], None] = {}
