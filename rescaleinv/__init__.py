@@ -21,17 +21,32 @@ _HOMES = {
     "neutral_certificate": "evidence",
     "ComplexEngine": "engines.complex",
     "MilpEngine": "engines.milp",
+    "RescaleInvariantSVC": "classifier",
+    "certify": "classifier",
+    "RescaleInvariantOneVsOne": "multiclass",
+    "RescaleInvariantOneVsRest": "multiclass",
+    "BatchError": "workers",
+    "BatchSummary": "batch",
+    "certify_dask": "batch",
+    "certify_files": "batch",
     "Certificate": "verdict",
     "Verdict": "verdict",
     "Verdicts": "verdict",
     "Witness": "verdict",
+    "StrongReport": "metrics",
+    "mean_report": "metrics",
+    "strong_report": "metrics",
+    "verdict_confusion": "metrics",
     "RescaleInvError": "errors",
     "InputError": "errors",
+    "InputTypeError": "errors",
     "InseparableError": "errors",
     "DatasetUnavailableError": "errors",
     "SolverError": "errors",
     "MissingSolverError": "errors",
     "CertificateError": "errors",
+    "NotAvailableError": "errors",
+    "LeftOutWarning": "errors",
 }
 
 __all__ = sorted(["__version__", *_HOMES])
@@ -50,21 +65,29 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from rescaleinv.batch import BatchSummary, certify_dask, certify_files
+    from rescaleinv.classifier import RescaleInvariantSVC, certify
     from rescaleinv.engines.complex import ComplexEngine
     from rescaleinv.engines.milp import MilpEngine
     from rescaleinv.errors import (
         CertificateError,
         DatasetUnavailableError,
         InputError,
+        InputTypeError,
         InseparableError,
+        LeftOutWarning,
         MissingSolverError,
+        NotAvailableError,
         RescaleInvError,
         SolverError,
     )
     from rescaleinv.evidence import neutral_certificate
     from rescaleinv.invariance import check_invariance
+    from rescaleinv.metrics import StrongReport, mean_report, strong_report, verdict_confusion
+    from rescaleinv.multiclass import RescaleInvariantOneVsOne, RescaleInvariantOneVsRest
     from rescaleinv.optimality import in_closure, is_rescale_optimal, rescaling_of
     from rescaleinv.problem import TrainingSet
     from rescaleinv.separability import is_separable, separable_subset
     from rescaleinv.svm import minimal_norm_svm
     from rescaleinv.verdict import Certificate, Verdict, Verdicts, Witness
+    from rescaleinv.workers import BatchError

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 _EXAMPLES = """\
 examples:
@@ -16,6 +17,16 @@ examples:
                                                              the same with a proof of every verdict, checked
   rescaleinv verify proof/complex.jsonl proof/certificates.jsonl
                                                              check the proofs, in exact arithmetic
+"""
+
+
+_CERTIFY_EXAMPLES = """\
+examples:
+  rescaleinv certify train.csv test.csv --label ill
+  rescaleinv certify train.csv test.parquet --label class --positive malignant --out verdicts.parquet
+  rescaleinv certify train.csv test.csv --label ill --proof proof && rescaleinv verify proof/*.jsonl
+
+exit codes: 0: done; 2: the input can't be used, and one line says why
 """
 
 
@@ -29,19 +40,38 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.add_parser("demo", help="work through the paper's examples and a real data set")
-    certify = commands.add_parser("certify", help="judge the rows of a table under every rescaling of its features")
+    _add_certify(commands)
+    commands.add_parser("verify", help="check certificates in exact arithmetic", add_help=False)
+    return parser
+
+
+def _add_certify(commands: Any) -> None:
+    certify = commands.add_parser(
+        "certify",
+        help="judge the rows of a table under every rescaling of its features",
+        description="Says of each row of TEST whether an SVM's answer, trained on TRAIN, holds under every rescaling of the "
+        "features. Where TEST has the label too, the answers are compared with it.",
+        epilog=_CERTIFY_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     certify.add_argument("train", metavar="TRAIN", help="the training table, CSV or Parquet")
     certify.add_argument("test", metavar="TEST", help="the table to judge; it has the training table's features")
     certify.add_argument("--label", metavar="COLUMN", required=True, help="the column of TRAIN with the two classes")
     certify.add_argument(
-        "--positive", metavar="VALUE", help="the positive class (otherwise the second in sorted order)"
+        "--positive", metavar="VALUE", help="the positive class (if not given, the second when sorted)"
+    )
+    certify.add_argument("--engine", default="auto", help="auto (the default), complex, milp, milp:pulp, …")
+    certify.add_argument(
+        "--scale-range", metavar="RANGE", help="rescalings to consider: 2, or [0.5, 2] (all, if not given)"
+    )
+    certify.add_argument("--time-limit", metavar="SECONDS", type=float, help="a point, for engines that search")
+    certify.add_argument(
+        "--inconsistent", choices=("drop", "raise"), default="drop", help="inseparable rows: leave out, or fail"
     )
     certify.add_argument("--out", metavar="FILE", help="write the verdicts there, CSV or Parquet, one row a point")
-    certify.add_argument(
-        "--proof", metavar="FOLDER", help="write a certificate of every verdict there, and check them exactly"
-    )
-    commands.add_parser("verify", help="check certificates in exact arithmetic", add_help=False)
-    return parser
+    certify.add_argument("--certificates", metavar="FILE", help="write certificates there, one a line, and check them")
+    certify.add_argument("--proof", metavar="FOLDER", help="certificates of all verdicts, strong ones too, checked")
+    certify.add_argument("--report", action="store_true", help="fail if TEST has no label to compare with")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

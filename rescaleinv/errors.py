@@ -1,5 +1,8 @@
 """The errors of rescaleinv: one base class, and each child is also the built-in that a caller would expect."""
 
+# So many row numbers stand in a warning's text.
+_MOST_SHOWN = 20
+
 
 class RescaleInvError(Exception):
     """Base class of every error that rescaleinv raises on purpose."""
@@ -7,6 +10,10 @@ class RescaleInvError(Exception):
 
 class InputError(RescaleInvError, ValueError):
     """The data or an argument cannot be used; the message says what was given and what is needed."""
+
+
+class InputTypeError(InputError, TypeError):
+    """A value is of a type that no number can be made of."""
 
 
 class InseparableError(InputError):
@@ -27,3 +34,23 @@ class MissingSolverError(SolverError, ImportError):
 
 class CertificateError(RescaleInvError, ValueError):
     """A certificate could not be made, read, or believed."""
+
+
+class NotAvailableError(RescaleInvError, NotImplementedError):
+    """What was asked for is planned, but this version does not have it."""
+
+
+class LeftOutWarning(UserWarning):
+    """Training rows were left out because no hyperplane separates the classes with them; ``rows`` has their numbers."""
+
+    def __init__(self, rows: list[int], n_rows: int) -> None:
+        super().__init__(rows, n_rows)
+        self.rows = rows
+        self.n_rows = n_rows
+
+    def __str__(self) -> str:
+        shown = ", ".join(map(str, self.rows[:_MOST_SHOWN])) + (", …" if len(self.rows) > _MOST_SHOWN else "")
+        return (
+            f"{len(self.rows)} of {self.n_rows} training rows were left out, as no hyperplane separates the classes with "
+            f"them: rows {shown}; all are in dropped_. inconsistent='raise' refuses such data, a finite C is a soft margin"
+        )

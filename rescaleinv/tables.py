@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 ENDINGS = (".csv", ".parquet")
 
 
-def _ending(path: str | Path) -> str:
+def check_table_name(path: str | Path) -> str:
+    """The ending of a table's name, if it is one that can be read and written."""
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         raise InputError(f"{path}: a table's name must end in {' or '.join(ENDINGS)}")
@@ -26,9 +27,9 @@ def read_table(path: str | Path) -> pd.DataFrame:
     """The table in a file; a missing, empty or damaged one is an ``InputError``."""
     import pandas as pd
 
-    ending = _ending(path)
+    ending = check_table_name(path)
     try:
-        table = pd.read_csv(path) if ending == ".csv" else pd.read_parquet(path)
+        table = pd.read_csv(path, float_precision="round_trip") if ending == ".csv" else pd.read_parquet(path)
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror or error}") from error
     except ImportError as error:
@@ -47,7 +48,7 @@ def _require_distinct_columns(table: pd.DataFrame, path: str | Path) -> None:
 
 def write_table(table: pd.DataFrame, path: str | Path) -> None:
     """Write a table, whole or not at all."""
-    ending = _ending(path)
+    ending = check_table_name(path)
     _require_distinct_columns(table, path)
     buffer = io.BytesIO()
     if ending == ".csv":

@@ -256,8 +256,9 @@ class Verdicts:
         """Have the certificate of each point checked by ``rescaleinv.verify``; returns the verdicts with their new status.
 
         Points without a certificate keep their status, and so do strong ones if the engine's complex certificate was not
-        checked. With ``path`` the certificates are written there, one a line. If
-        the engine has a complex certificate they leave the training rows to it, and ``verify`` must be given both.
+        checked; a neutral one for which none can be made is "computed". With ``path`` the certificates are written there,
+        one a line. If the engine has a complex certificate they leave the training rows to it, and ``verify`` must be
+        given both.
         """
         complexes = self.prover.complexes
         status = self.status.copy()
@@ -267,7 +268,11 @@ class Verdicts:
             progress_bar("certificates", progress, total=len(waiting)) as bar,
         ):
             for done, i in enumerate(waiting.tolist()):
-                text = self.certificate(i).to_json(with_rows=not complexes)
+                try:
+                    text = self.certificate(i).to_json(with_rows=not complexes)
+                except CertificateError:  # no rescaling short enough to be written down
+                    status[i] = "computed"
+                    continue
                 try:
                     shown = verify.check(text, complexes=complexes)
                 except verify.Refused as error:

@@ -5,7 +5,7 @@
 A FILE holds one certificate, or one a line, or the complex certificate that certificates of strong verdicts refer to.
 Nothing is taken on trust: the training rows, the point and the evidence are read as exact fractions, and each condition is
 tested without any tolerance. The first one that fails is named. (Where python-flint is installed it solves the larger
-linear systems, with the same results; --no-flint does without.)
+linear systems, with the same results; --no-flint does without, and python -I looks for it in no other folder.)
 
 Evidence for "neutral": two classifiers, each the maximum-margin classifier of the training rows after multiplying feature
 j by tau_j, of which one labels the point positive and one negative. That (w, b) is the maximum-margin classifier at tau
@@ -19,15 +19,18 @@ in all. Each edge that leaves it drops one of them. Either the edge leads to ano
 a classifier of that edge with multipliers a >= 0 on its tight rows has gradients mu_j = sum_i a_i y_i x_ij of the signs of
 its weights, but there is (h, t) with h_j w_j >= 0, h_j = 0 where w_j = 0, h not 0, and y_i (h.x_i + t) <= 0 on the tight
 rows, whence 0 < h.mu = sum_i a_i y_i (h.x_i + t) <= 0. The set being connected, and one vertex shown to be in it, a list
-that no edge leaves is complete. Its solutions at e = 0 have the least and the largest decision value of any point.
+that no edge leaves is complete. The classifier at a rescaling is continuous in e; so the solutions at e = 0 have the least
+and the largest decision value of any point.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import io
 import json
 import math
+import os
 import re
 import sys
 import time
@@ -154,7 +157,7 @@ class _Vertex(NamedTuple):
     """What is left to know of a vertex once it was checked by itself."""
 
     basis: bytes
-    edges: list[int]
+    ends: list[int]  # the item that each edge reaches, or -1
     signs: list[int]
     solution: tuple[int, ...]
 
@@ -164,9 +167,10 @@ def _key(basis: list[int]) -> bytes:
 
 
 def _solve(rows: list[list[int]]) -> tuple[int, list[list[int]]] | None:
-    """Solve the square system that the leading columns are for each column behind it, in integers (Bareiss).
+    """Solve the square system that the leading columns are for each column behind it, in integers.
 
-    Returns D > 0 and D times the solutions, one list a row; None where the system is singular.
+    Gauss-Jordan without fractions (Bareiss): each division leaves no rest. Returns D > 0 and D times the solutions, one
+    list a row; None where the system is singular.
     """
     previous = 1
     for k in range(len(rows)):
@@ -186,10 +190,10 @@ def _solve(rows: list[list[int]]) -> tuple[int, list[list[int]]] | None:
 
 
 def _solve_with_flint(rows: list[list[int]]) -> tuple[int, list[list[int]]] | None:
-    import flint
+    from flint import fmpz_mat
 
     size, width = len(rows), len(rows[0])
-    reduced, denominator, rank = flint.fmpz_mat(rows).rref()
+    reduced, denominator, rank = fmpz_mat(rows).rref()
     entries = [int(entry) for entry in reduced.entries()]
     if rank < size or any(not entries[i * width + i] for i in range(size)):
         return None
@@ -200,13 +204,13 @@ def _solve_with_flint(rows: list[list[int]]) -> tuple[int, list[list[int]]] | No
 
 def _has_flint() -> bool:
     try:
-        import flint  # noqa: F401 (the question is whether it is there)
+        from flint import fmpz_mat  # noqa: F401 (the question is whether it is there)
     except ImportError:
         return False
     return True
 
 
-def _dot(first: Iterable[int], second: Iterable[int]) -> int:
+def _dot(first: Iterable[Any], second: Iterable[Any]) -> Any:
     return sum(map(mul, first, second))
 
 
@@ -234,44 +238,54 @@ class _Perturbed:
         _require(all(type(item) is int and 0 <= item < m + n for item in basis), "an item of the basis is unknown")
         _require(all(a < b for a, b in pairwise(basis)), "the basis is not in ascending order")
         tight = [item for item in basis if item < m]
-        empty = [item - m for item in basis if item >= m]
-        support = [j for j in range(n) if j not in empty]
+        support = [j for j in range(n) if m + j not in basis]
+        solution, signs = self._place(tight, support)
+        drops = self.drops(basis)
+        _require(isinstance(edges, list) and len(edges) == len(drops), f"{len(drops)} edges are needed")
+        ends = []
+        for (dropped, turn), edge in zip(drops, edges, strict=True):
+            leads = type(edge) is int and edge >= 0
+            try:
+                if leads:
+                    _require(edge < m + n and edge not in basis, "it leads to no vertex")
+                else:
+                    edge_signs = [turn if m + j == dropped else sign for j, sign in enumerate(signs)]
+                    h = self._vector(edge, dropped, turn, tight, support)
+                    self._require_refuted(h, [i for i in tight if i != dropped], edge_signs)
+            except Refused as error:
+                raise Refused(f"{self.name(dropped, turn)}: {error}") from error
+            ends.append(edge if leads else -1)
+        return _Vertex(_key(basis), ends, signs, solution)
+
+    def _place(self, tight: list[int], support: list[int]) -> tuple[tuple[int, ...], list[int]]:
+        """(w, b) at e = 0, as integers and their denominator, and the signs of the weights for e > 0.
+
+        A number is its value at e = 0, or where that is 0 its rate of change with e: no slack and no weight may be 0.
+        """
+        n = self.n_features
         solved = self.solve([[self.rows[i][j] for j in support] + [self.rows[i][n], 1, self.tilt[i]] for i in tight])
         if solved is None:
             raise Refused("the basis is singular")
         denominator, values = solved
-        still, moving = [0] * (n + 1), [0] * (n + 1)  # (w, b) at e = 0, and its rate of change
+        still, moving = [0] * (n + 1), [0] * (n + 1)
         for j, (value, rate) in zip([*support, n], values, strict=True):
             still[j], moving[j] = value, rate
-        for q in set(range(m)).difference(tight):
-            slack = _dot(self.rows[q], still) - denominator
-            slack = slack or _dot(self.rows[q], moving) - denominator * self.tilt[q]
-            _require(slack > 0, f"row {q} is " + ("violated" if slack else "tight, and not in the basis"))
+        for q, row in enumerate(self.rows):
+            if q not in tight:
+                slack = _dot(row, still) - denominator or _dot(row, moving) - denominator * self.tilt[q]
+                _require(slack > 0, f"row {q} is " + ("violated" if slack else "tight, and not in the basis"))
         signs = [0] * n
         for j in support:
             weight = still[j] or moving[j]
             _require(weight != 0, f"feature {j} has no weight, and is not in the basis")
             signs[j] = 1 if weight > 0 else -1
-        drops = [(item, 1) for item in tight] + [(m + j, turn) for j in empty for turn in (1, -1)]
-        _require(isinstance(edges, list) and len(edges) == len(drops), f"{len(drops)} edges are needed")
-        for (dropped, turn), edge in zip(drops, edges, strict=True):
-            if type(edge) is int and edge >= 0:
-                _require(edge < m + n and edge not in basis, f"{self.name(dropped, turn)}: it leads to no vertex")
-                continue
-            edge_signs = [*signs]
-            if dropped >= m:
-                edge_signs[dropped - m] = turn
-            rest = [i for i in tight if i != dropped]
-            try:
-                h = self._vector(edge, dropped, turn, tight, support)
-                self._require_refuted(h, rest, edge_signs)
-            except Refused as error:
-                raise Refused(f"{self.name(dropped, turn)}: {error}") from error
         common = math.gcd(denominator, *still)
-        solution = (*(value // common for value in still), denominator // common)
-        return _Vertex(
-            _key(basis), [edge if type(edge) is int and edge >= 0 else -1 for edge in edges], signs, solution
-        )
+        return (*(value // common for value in still), denominator // common), signs
+
+    def drops(self, basis: list[int]) -> list[tuple[int, int]]:
+        """The edges that leave a basis: the item that each drops, and the sign that a dropped feature's weight gets."""
+        m = len(self.rows)
+        return [(i, 1) for i in basis if i < m] + [(i, turn) for i in basis if i >= m for turn in (1, -1)]
 
     def name(self, dropped: int, turn: int) -> str:
         m = len(self.rows)
@@ -287,8 +301,7 @@ class _Perturbed:
         """
         m, n = len(self.rows), self.n_features
         if isinstance(edge, list):
-            given = _numbers(edge, "its refutation", n + 1)
-            return [h / unit for h, unit in zip(given[:-1], self.units, strict=True)] + [given[-1]]
+            return self.in_units(_numbers(edge, "its refutation", n + 1))
         _require(type(edge) is int, "neither a vertex nor a refutation")
         mask = -1 - edge
         _require(mask < 1 << (len(tight) + len(support)), "its refutation has bits that mean nothing")
@@ -330,15 +343,9 @@ class _Perturbed:
         for j, sign in enumerate(signs):
             _require(not sign or gradient[j] * sign > 0, f"vertex 0: the gradient of feature {j} has the wrong sign")
 
-    def neighbours(self, vertex: _Vertex) -> Iterator[tuple[str, int, bytes]]:
-        """The edges that lead to other vertices: their names, what they drop (times the sign it gets), and the neighbour."""
-        m = len(self.rows)
-        basis = array("l", vertex.basis).tolist()
-        drops = [(i, 1) for i in basis if i < m] + [(i, turn) for i in basis if i >= m for turn in (1, -1)]
-        for (dropped, turn), reached in zip(drops, vertex.edges, strict=True):
-            if reached >= 0:
-                others = [item for item in basis if item != dropped]
-                yield self.name(dropped, turn), turn * dropped, _key(sorted([*others, reached]))
+    def in_units(self, vector: list[Fraction]) -> list[Fraction]:
+        """(h, t) for the features as the integers that they are here."""
+        return [h / unit for h, unit in zip(vector, self.units, strict=False)] + vector[-1:]
 
 
 def _check_lines(problem: _Perturbed, lines: list[bytes]) -> list[_Vertex | str]:
@@ -358,14 +365,14 @@ class Complex:
 
     sha256: str
     training: _Training
-    units: list[int]
+    problem: _Perturbed
     n_vertices: int
     solutions: list[tuple[int, ...]]
 
     def check(self, claim: str, point: list[Fraction], refutations: list[Any]) -> None:
         """Does every vertex give the point this label?"""
         common = math.lcm(*(x.denominator for x in point))
-        scaled = [int(x * unit * common) for x, unit in zip(point, self.units, strict=True)] + [common]
+        scaled = [int(x * unit * common) for x, unit in zip(point, self.problem.units, strict=True)] + [common]
         zeros = []
         for solution in self.solutions:
             value = _dot(scaled, solution)
@@ -380,13 +387,17 @@ class Complex:
     def _check_not_attained(self, zeros: list[tuple[int, ...]], refutations: list[Any]) -> None:
         """The decision value 0, where it is the largest, must belong to limits of classifiers only.
 
-        A classifier with that value is inside of a cell all of whose vertices have it. Such a cell is tight where all of
-        them are and has the signs that any of them has; it holds no classifier if some (h, t) refutes its multipliers,
-        whose gradients have just those signs, zeros included.
+        The classifier at a rescaling is the limit of the perturbed ones, each in the hull of listed vertices of one cell;
+        so it is in the hull of solutions whose signs do not conflict, all of value 0 if it has that. It is tight where all
+        of them are and has the signs that any of them has. It is none if some (h, t) refutes its multipliers, whose
+        gradients have just those signs, zeros included.
         """
-        n = self.training.n_features
-        vectors = [_numbers(texts, "evidence.ties", n + 1) for texts in refutations]
-        places = [self._place(solution) for solution in zeros]
+        n, rows = self.training.n_features, self.problem.rows
+        vectors = [self.problem.in_units(_numbers(texts, "evidence.ties", n + 1)) for texts in refutations]
+        places = []
+        for *classifier, denominator in zeros:
+            tight = frozenset(i for i, row in enumerate(rows) if _dot(row, classifier) == denominator)
+            places.append((tight, tuple((w > 0) - (w < 0) for w in classifier[:n])))
         waiting = list(places)
         seen = set(waiting)
         while waiting:
@@ -402,25 +413,12 @@ class Complex:
                         seen.add(joined)
                         waiting.append(joined)
 
-    def _place(self, solution: tuple[int, ...]) -> tuple[frozenset[int], tuple[int, ...]]:
-        """The tight rows of a solution, and the signs of its weights."""
-        *weights, intercept, denominator = solution
-        exact = [Fraction(w * unit, denominator) for w, unit in zip(weights, self.units, strict=True)]
-        margins = (
-            label * _decision(exact, Fraction(intercept, denominator), row)
-            for row, label in zip(self.training.rows, self.training.labels, strict=True)
-        )
-        tight = frozenset(i for i, margin in enumerate(margins) if margin == 1)
-        return tight, tuple((w > 0) - (w < 0) for w in weights)
-
     def _refutes(self, vector: list[Fraction], tight: frozenset[int], signs: tuple[int, ...]) -> bool:
-        *h, t = vector
-        products = [value * sign for value, sign in zip(h, signs, strict=True)]
-        rows, labels = self.training.rows, self.training.labels
+        products = [h * sign for h, sign in zip(vector, signs, strict=False)]
         return (
             all(product >= 0 for product in products)
             and any(products)
-            and all(labels[i] * _decision(h, t, rows[i]) <= 0 for i in tight)
+            and all(_dot(self.problem.rows[i], vector) <= 0 for i in tight)
         )
 
 
@@ -488,25 +486,28 @@ def _check_complex(
     first = next(iter(found.values()))
     problem.check_start(array("l", first.basis).tolist(), first.signs, multipliers)
     _check_edges(problem, found)
-    return Complex(digest.hexdigest(), training, problem.units, n_vertices, list(solutions))
+    return Complex(digest.hexdigest(), training, problem, n_vertices, list(solutions))
 
 
 def _check_edges(problem: _Perturbed, found: dict[bytes, _Vertex]) -> None:
     """Does each edge that was not refuted lead to a vertex of the list, and is that on the same side of everything?
 
-    All the neighbour's weights must have the signs of the edge. Its slacks are positive, the dropped row's too.
+    All the neighbour's weights must have the signs of the edge; its slacks are positive, the dropped row's too. What it
+    reaches is tight or 0 there, so that the edge can't go on.
     """
     m = len(problem.rows)
     for number, vertex in enumerate(found.values()):
-        for name, dropped, key in problem.neighbours(vertex):
-            other = found.get(key)
+        basis = array("l", vertex.basis).tolist()
+        for (dropped, turn), end in zip(problem.drops(basis), vertex.ends, strict=True):
+            if end < 0:
+                continue
+            what = f"vertex {number}: {problem.name(dropped, turn)}: the vertex that it leads to"
+            other = found.get(_key(sorted([*(item for item in basis if item != dropped), end])))
             if other is None:
-                raise Refused(f"vertex {number}: {name}: the vertex that it leads to is not listed", [number])
+                raise Refused(f"{what} is not listed", [number])
             fits = all(a * b >= 0 for a, b in zip(vertex.signs, other.signs, strict=True))
-            if abs(dropped) >= m:
-                fits = fits and other.signs[abs(dropped) - m] * dropped > 0
-            if not fits:
-                raise Refused(f"vertex {number}: {name}: the vertex that it leads to has other signs", [number])
+            if not fits or (dropped >= m and other.signs[dropped - m] != turn):
+                raise Refused(f"{what} has other signs", [number])
 
 
 def _check_complex_evidence(
@@ -593,20 +594,34 @@ def _check(certificate: str, training: str | None, complexes: Iterable[Complex])
     return str(claim)
 
 
-def _certificates(path: str) -> Iterator[tuple[str, str]]:
+class _Unreadable(Exception):
+    """A file that can't be used at all."""
+
+
+def _certificates(path: str) -> list[tuple[str, str]]:
     """The certificates in a file, each with a name: one over several lines, or one a line."""
-    text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise _Unreadable(f"{path} is no text: {error}") from error
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if not lines:
+        raise _Unreadable(f"{path} has no certificate")
+    if f'"{COMPLEX_SCHEMA}"' in lines[0][1][:100]:
+        raise _Unreadable(
+            f"{path} looks like a complex certificate, which is read from a file and begins with its schema"
+        )
     if len(lines) > 1 and lines[0][1].strip() == "{":
         lines = [(1, text)]
-    for number, line in lines:
-        yield (path if len(lines) == 1 else f"{path}:{number}"), line
+    return [(path if len(lines) == 1 else f"{path}:{number}", line) for number, line in lines]
 
 
 def _is_complex(path: str) -> bool:
     """Does the file begin as a complex certificate does? Only then is it read line by line."""
     if path == "-":
         return False
+    if Path(path).exists() and not Path(path).is_file():
+        raise _Unreadable(f"{path} is no file; use - to read certificates in")
     beginning = f'{{"schema":"{COMPLEX_SCHEMA}"'.encode()
     with open(path, "rb") as file:
         return file.read(len(beginning)) == beginning
@@ -628,23 +643,62 @@ def _bar(path: str) -> Callable[[int, int], None]:
 def _check_complex_file(path: str, jobs: int, flint: bool | None) -> Complex:
     if jobs == 1:
         return check_complex(path, flint=flint, report=_bar(path))
-    from multiprocessing import get_context  # here, as most who check need it not
+    # here, as most who check need neither
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+    from multiprocessing import get_context
 
     def parallel(function: Callable[..., Any], blocks: Iterable[Any]) -> Iterator[Any]:
         waiting: deque[Any] = deque()  # some only, so that the file is not read faster than it is checked
         for block in blocks:
-            waiting.append(pool.apply_async(function, (block,)))
+            waiting.append(pool.submit(function, block))
             if len(waiting) > 8 * jobs:
-                yield waiting.popleft().get()
+                yield waiting.popleft().result()
         while waiting:
-            yield waiting.popleft().get()
+            yield waiting.popleft().result()
 
-    with get_context("spawn").Pool(jobs) as pool:
-        return check_complex(path, flint=flint, parallel=parallel, report=_bar(path))
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        try:
+            return check_complex(path, flint=flint, parallel=parallel, report=_bar(path))
+        except BrokenExecutor as error:
+            raise _Unreadable(f"{path}: a process that checked it was killed; try --jobs 1") from error
+
+
+def _check_files(options: argparse.Namespace) -> tuple[int, int]:
+    """Check all files, complexes first; returns how many certificates are proved, and how many refused."""
+    training = None if options.training is None else Path(options.training).read_text(encoding="utf-8")
+    pinned = None if training is None else _Training(_parse(training, "the training rows")).sha256
+    complexes = []
+    results: list[bool] = []
+
+    def tell(name: str, work: Callable[[], str]) -> None:
+        try:
+            print(f"{name}: proved: {work()}")
+            results.append(True)
+        except Refused as error:
+            print(f"{name}: REFUSED: {error}")
+            results.append(False)
+
+    def complex_in(path: str) -> str:
+        found = _check_complex_file(path, options.jobs, False if options.no_flint else None)
+        _require(pinned in (None, found.training.sha256), "training.sha256 is not that of the rows that were given")
+        complexes.append(found)
+        return f"the complex is complete ({found.n_vertices:,} vertices)"
+
+    kinds = [(_is_complex(path), path) for path in options.files]
+    for is_complex, path in kinds:
+        if is_complex:
+            tell(path, partial(complex_in, path))
+    for is_complex, path in kinds:
+        for name, text in () if is_complex else _certificates(path):
+            tell(name, partial(check, text, training, complexes))
+    return sum(results), len(results) - sum(results)
 
 
 def main(arguments: Iterable[str] | None = None) -> int:
     """Exit code 0: every certificate is proved; 1: one is refused; 2: a file can't be read."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # names of files may be anything
     parser = argparse.ArgumentParser(
         prog="rescaleinv verify", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -664,31 +718,11 @@ def main(arguments: Iterable[str] | None = None) -> int:
     options = parser.parse_args(None if arguments is None else list(arguments))
     if options.jobs < 1:
         parser.error(f"--jobs {options.jobs}: at least one process is needed")
-    proved = refused = 0
-    complexes = []
+    options.jobs = min(options.jobs, os.cpu_count() or 1)  # more would only be in each other's way
     try:
-        training = None if options.training is None else Path(options.training).read_text(encoding="utf-8")
-        for path in filter(_is_complex, options.files):
-            try:
-                complexes.append(_check_complex_file(path, options.jobs, False if options.no_flint else None))
-                print(f"{path}: proved: the complex is complete ({complexes[-1].n_vertices:,} vertices)")
-                proved += 1
-            except Refused as error:
-                print(f"{path}: REFUSED: {error}")
-                refused += 1
-        for path in options.files:
-            for name, text in () if _is_complex(path) else _certificates(path):
-                try:
-                    print(f"{name}: proved: {check(text, training, complexes)}")
-                    proved += 1
-                except Refused as error:
-                    print(f"{name}: REFUSED: {error}")
-                    refused += 1
-    except (OSError, UnicodeDecodeError) as error:
+        proved, refused = _check_files(options)
+    except (OSError, ValueError, RecursionError, _Unreadable) as error:
         print(f"rescaleinv verify: error: {error}", file=sys.stderr)
-        return 2
-    if not proved and not refused:
-        print("rescaleinv verify: error: no certificate was found", file=sys.stderr)
         return 2
     if proved + refused > 1:
         print(f"{proved} proved, {refused} refused")

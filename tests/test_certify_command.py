@@ -74,9 +74,39 @@ def test_rows_that_are_left_out_are_named(folder, tmp_path, capsys):
     opposite = table.iloc[[0]].assign(**{"class": "malignant" if table["class"][0] == "benign" else "benign"})
     pd.concat([table, opposite]).to_csv(tmp_path / "train.csv", index=False)
     assert main(["certify", str(tmp_path / "train.csv"), str(folder / "test.csv"), "--label", "class"]) == 0
-    assert capsys.readouterr().out.startswith(
-        "no hyperplane separates the classes: 2 training rows are left out (12, 20)"
-    )
+    assert capsys.readouterr().out.startswith("note: 2 of 21 training rows were left out")
+
+
+def test_rows_that_would_have_to_be_left_out_are_an_error_if_wished(folder, tmp_path, capsys):
+    table = pd.read_csv(folder / "train.csv")
+    opposite = table.iloc[[0]].assign(**{"class": "malignant" if table["class"][0] == "benign" else "benign"})
+    pd.concat([table, opposite]).to_csv(tmp_path / "train.csv", index=False)
+    arguments = ["certify", str(tmp_path / "train.csv"), str(folder / "test.csv"), "--label", "class"]
+    assert main([*arguments, "--inconsistent", "raise"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_answers_are_compared_with_the_truth_where_it_is_known(folder, expected, capsys):
+    arguments = ["certify", str(folder / "train.csv"), "--label", "class", "--positive", "benign"]
+    assert main([*arguments, str(folder / "test.csv"), "--report"]) == 0
+    shown = capsys.readouterr().out
+    truth = load("breast_cancer_wisconsin").labels[20:80]
+    true_positive = int((expected.strongly_positive & (truth > 0)).sum())
+    false_positive = int((expected.strongly_positive & (truth < 0)).sum())
+    row = next(line for line in shown.splitlines() if line.startswith("strong verdicts"))
+    assert row.split()[2:4] == [str(false_positive), str(true_positive)]
+    assert "positive: 'benign'" in shown
+    assert main([*arguments, str(folder / "test.parquet")]) == 0
+    assert "PPV" not in capsys.readouterr().out
+
+
+def test_certificates_of_the_neutral_points(folder, expected, capsys):
+    file = folder / "neutral.jsonl"
+    arguments = ["certify", str(folder / "train.csv"), str(folder / "test.parquet"), "--label", "class"]
+    assert main([*arguments, "--certificates", str(file), "--engine", "milp"]) == 0
+    capsys.readouterr()
+    assert verify([str(file)]) == 0
+    assert capsys.readouterr().out.endswith(f"{expected.neutral.sum()} proved, 0 refused\n")
 
 
 @pytest.mark.parametrize(
@@ -88,8 +118,17 @@ def test_rows_that_are_left_out_are_named(folder, tmp_path, capsys):
         (["train.csv", "empty.csv", "--label", "class"], "empty.csv is no CSV table"),
         (["train.csv", "damaged.parquet", "--label", "class"], "damaged.parquet is no PARQUET table"),
         (["train.csv", "narrow.csv", "--label", "class"], "narrow.csv has no column 'mitoses'"),
-        (["train.csv", "test.csv", "--label", "mitoses"], "where numbers belong"),
+        (["train.csv", "test.csv", "--label", "mitoses"], "the label has 4 different values"),
+        (["text.csv", "test.csv", "--label", "class"], "where numbers belong"),
+        (["holes.csv", "test.csv", "--label", "class"], "the label is missing in row 3"),
         (["train.csv", "test.csv", "--label", "class", "--positive", "green"], "--positive green: the labels are"),
+        (["train.csv", "test.parquet", "--label", "class", "--report"], "--report: test.parquet has no column 'class'"),
+        (["train.csv", "test.csv", "--label", "class", "--engine", "steam"], "the engine 'steam' is not known"),
+        (["train.csv", "test.csv", "--label", "class", "--scale-range", "two"], "--scale-range two: a number (2)"),
+        (["train.csv", "test.csv", "--label", "class", "--scale-range", "2"], "no engine for limited ranges"),
+        (["train.csv", "test.csv", "--label", "class", "--time-limit", "-1"], "time_limit is -1"),
+        (["train.csv", "test.csv", "--label", "class", "--engine", "milp", "--proof", "p"], "can't prove strong"),
+        (["train.csv", "test.csv", "--label", "class", "--certificates", "no/such"], "no/such can't be written"),
         (["train.csv", "test.csv", "--label", "class", "--out", "no/such/folder.csv"], "can't be written: No such"),
         (["train.csv", "test.csv", "--label", "class", "--out", "out.xlsx"], "must end in"),
         (["train.csv", "test.csv", "--label", "class", "--proof", "train.csv"], "can't be used as a folder"),
@@ -98,6 +137,9 @@ def test_rows_that_are_left_out_are_named(folder, tmp_path, capsys):
 def test_bad_input_is_an_error_of_one_line(folder, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(folder)
     (folder / "empty.csv").write_text("")
+    table = pd.read_csv(folder / "train.csv")
+    table.assign(mitoses="few").to_csv(folder / "text.csv", index=False)
+    table.assign(**{"class": table["class"].where(table.index != 3)}).to_csv(folder / "holes.csv", index=False)
     (folder / "damaged.parquet").write_bytes((folder / "test.parquet").read_bytes()[:100])
     pd.read_csv(folder / "test.csv").drop(columns="mitoses").to_csv(folder / "narrow.csv", index=False)
     assert main(["certify", *arguments]) == 2

@@ -13,9 +13,13 @@ import importlib.util
 import json
 import math
 import multiprocessing
+import os
 import pickle
 import random
+import signal
+import sys
 import tempfile
+import types
 from fractions import Fraction
 from itertools import pairwise, product
 from pathlib import Path
@@ -31,6 +35,7 @@ from rescaleinv.engines import walk
 from rescaleinv.engines.complex import ComplexEngine
 from rescaleinv.engines.milp import MilpEngine
 from rescaleinv.errors import CertificateError
+from rescaleinv.evidence import training_object
 from rescaleinv.problem import TrainingSet
 from rescaleinv.verdict import Certificate, Verdict, verdict_words
 from rescaleinv.verify import Refused, check, check_complex
@@ -249,7 +254,7 @@ def small_sets(key, count):
 def decision_values(found, point):
     """The decision values at the solutions of a checked complex, in original units."""
     for *weights, intercept, denominator in found.solutions:
-        terms = (Fraction(w * unit) * x for w, unit, x in zip(weights, found.units, point, strict=True))
+        terms = (Fraction(w * unit) * x for w, unit, x in zip(weights, found.problem.units, point, strict=True))
         yield (sum(terms) + intercept) / denominator
 
 
@@ -1331,10 +1336,98 @@ def test_the_sizes_of_features_change_nothing_but_units(proved):
     factors = np.array([0.25, 1, 2**-40, 2**30])
     scaled = TrainingSet(training_set.features * factors, training_set.signs)
     first, second = proved(training_set), proved(scaled)
-    assert second.proof.checked.units == [4, 1, 2**40, 1]
-    assert math.prod(first.proof.checked.units) == 1
+    assert second.proof.checked.problem.units == [4, 1, 2**40, 1]
+    assert math.prod(first.proof.checked.problem.units) == 1
     assert [r for r, _ in Content(first.proof.path.read_bytes()).records] == [
         r for r, _ in Content(second.proof.path.read_bytes()).records
     ]
     points = points_around(training_set, np.random.default_rng(5), 20)
     assert (first.certify(points).prove().code == second.certify(points * factors).prove().code).all()
+
+
+# --- what a reviewer found --------------------------------------------------------------------------------------------
+
+
+def test_a_neutral_point_within_rounding_of_a_tie_has_a_certificate():
+    """Factors from float multipliers make the classifier optimal to 1e-16, which is more than the point's value."""
+    rows = [
+        [0.99, 0.99, 0.66, 0.66, 0],
+        [0.33, 0.99, 0.33, 0, 0.2],
+        [0.99, 0.66, 0.66, 0.66, 0.2],
+        [0.33, 0, 0.99, 0.99, 0],
+        [0.99, 0, 0.99, 0.33, 0],
+    ]
+    verdicts = engine_of(TrainingSet(rows, [-1, -1, 1, -1, 1])).certify([[0.33, 0.66, 0.495, 0.66, 0]])
+    assert verdicts.prove().status.tolist() == ["proved"]
+
+
+def test_features_that_differ_by_hundreds_of_orders_of_magnitude():
+    training_set = TrainingSet([[1e-140, 1e-140], [4e120, 5e-140]], [-1, 1])
+    assert engine_of(training_set).certify([[2e120, 3e-140]]).prove().status.tolist() == ["proved"]
+
+
+def test_a_point_without_a_certificate_does_not_stop_the_others(monkeypatch):
+    engine = engine_of(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+    verdicts = engine.certify([[-1, 4], [-1, 4.25]])
+    assert verdicts.neutral.all()
+    explain = engine.explain
+
+    def only_the_second(point):
+        if point[1] == 4:
+            raise CertificateError("none to be found")
+        return explain(point)
+
+    monkeypatch.setattr(engine, "explain", only_the_second)
+    assert verdicts.prove().status.tolist() == ["computed", "proved"]
+
+
+@pytest.fixture
+def two_files(tmp_path):
+    """A complex certificate with certificates of points, and the training rows of another one."""
+    engine = engine_of(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+    engine.prove(tmp_path / "complex")
+    verdicts = engine.certify([[-1, 4], [4, 4], [0, 0]])
+    verdicts.prove(tmp_path / "points")
+    rows = verdicts.certificate(0).training_json()
+    (tmp_path / "rows").write_text(rows)
+    other = TrainingSet([[-1, 5], [5, -1], [1, 1]], [1, 1, -1])
+    (tmp_path / "other rows").write_text(json.dumps(training_object(other, 0)))
+    return tmp_path
+
+
+def test_rows_that_are_given_must_be_those_of_the_complex(two_files, capsys):
+    files = [str(two_files / "complex"), str(two_files / "points")]
+    assert verify.main([*files, "--training", str(two_files / "rows")]) == 0
+    assert verify.main([files[0], "--training", str(two_files / "other rows")]) == 1
+    assert "training.sha256 is not that of the rows that were given" in capsys.readouterr().out
+
+
+def test_a_complex_is_read_from_a_file_only(two_files, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", (two_files / "complex").open())
+    assert verify.main(["-"]) == 2
+    assert "is read from a file" in capsys.readouterr().err
+
+
+def test_no_more_processes_than_processors(two_files, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        verify, "_check_complex_file", lambda path, jobs, flint: asked.append(jobs) or check_complex(path)
+    )
+    assert verify.main([str(two_files / "complex"), "--jobs", "1000000"]) == 0
+    assert 1 <= asked[0] <= os.cpu_count()
+
+
+def test_a_process_that_dies_is_an_error_and_no_endless_wait(two_files, capsys, monkeypatch):
+    monkeypatch.setattr(verify, "_check_lines", _die)
+    with pytest.raises(verify._Unreadable, match="was killed"):
+        verify._check_complex_file(str(two_files / "complex"), 2, False)
+
+
+def _die(problem, lines):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_some_other_module_of_that_name_is_not_python_flint(two_files, monkeypatch):
+    monkeypatch.setitem(sys.modules, "flint", types.ModuleType("flint"))
+    assert not verify._has_flint()
+    assert check_complex(two_files / "complex").n_vertices == 2

@@ -136,8 +136,7 @@ class ComplexEngine:
         with self._lock:
             if self._vertices is not None:
                 return
-            self._kept = rows_that_matter(self.training_set)
-            self._reduced = self.training_set.subset(self._kept)
+            self._reduce()
             with progress_bar("vertices", self.progress) as bar:
                 self._keep(
                     enumerate_vertices(
@@ -148,10 +147,43 @@ class ComplexEngine:
                     )
                 )
 
+    def restore(self, vertices: Vertices) -> None:
+        """Take vertices that were enumerated before and stored; a ``ValueError`` where they can't be this training set's."""
+        self._reduce()
+        n_rows, n = self._reduced.n_rows, self._reduced.n_features
+        bases, solutions = vertices.bases, vertices.solutions
+        # compiled code looks rows up by these numbers, and does not check them
+        if (
+            bases.dtype != np.int32
+            or bases.shape != solutions.shape
+            or bases.shape[1:] != (n + 1,)
+            or not len(bases)
+            or bases.min() < 0
+            or bases.max() >= n_rows + n
+            or (np.diff(np.sort(bases, axis=1), axis=1) == 0).any()
+            or solutions.dtype != np.float64
+            or not np.isfinite(solutions).all()
+            or vertices.residues.dtype != np.uint64
+            or vertices.residues.shape != (n_rows, n + 1)
+            or vertices.tilt.dtype != np.int64
+            or vertices.tilt.shape != (n_rows,)
+        ):
+            raise ValueError("its vertices are not those of its training set")
+        self._keep(vertices)
+
+    def _reduce(self) -> None:
+        self._kept = rows_that_matter(self.training_set)
+        self._reduced = self.training_set.subset(self._kept)
+
     def _keep(self, vertices: Vertices) -> None:
         self._exact = ExactVertices(self._reduced, vertices)
         self.__dict__.pop("_outer_solutions", None)
         self._vertices = vertices
+
+    @property
+    def enumerated(self) -> Vertices | None:
+        """The vertices if they have been enumerated already."""
+        return self._vertices
 
     @property
     def vertices(self) -> Vertices:

@@ -422,7 +422,12 @@ def expand_exactly(
     weights, intercept = place.classifier
     units = [Fraction(2) ** int(e) for e in training_set.conditioning.exponent]
     anchored = sum((w * Fraction(a) for w, a in zip(weights, training_set.conditioning.anchor.tolist(), strict=True)))
-    solution = [float(w * u) for w, u in zip(weights, units, strict=True)] + [float(intercept + anchored)]
+    try:
+        solution = [float(w * u) for w, u in zip(weights, units, strict=True)] + [float(intercept + anchored)]
+    except OverflowError as error:
+        raise SolverError(
+            "a vertex has weights beyond what a float can hold: some values differ by less than any float does from 0"
+        ) from error
     return edges, solution
 
 

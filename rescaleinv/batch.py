@@ -1,0 +1,285 @@
+"""Verdicts of files and data frames that are larger than memory: by chunks, on several processes, or on Dask."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rescaleinv import __version__, model_io
+from rescaleinv.classifier import RescaleInvariantSVC
+from rescaleinv.errors import InputError
+from rescaleinv.manifest import RunFolder
+from rescaleinv.progress import progress_bar
+from rescaleinv.streams import Paths, TableFile, choose_columns, feature_columns, find_files, survey
+from rescaleinv.workers import (
+    COUNTED,
+    PLACE_COLUMNS,
+    VERDICT_COLUMNS,
+    Piece,
+    Task,
+    feature_names,
+    on_dask,
+    on_this_machine,
+    verdict_columns,
+)
+
+# The engine leaves inner vertices out from 200,000 points a call on, and Parquet's row groups are often powers of two.
+_CHUNK_ROWS = 262_144
+
+
+@dataclass(frozen=True)
+class BatchSummary:
+    """What a run over files has made: the parts, and how many of the rows have which verdict."""
+
+    parts: tuple[Path, ...]
+    rows: int
+    counts: dict[str, int]
+
+
+def certify_files(
+    model: RescaleInvariantSVC,
+    inputs: Paths,
+    out: str | Path,
+    *,
+    keep: Sequence[str] = (),
+    chunk_rows: int = _CHUNK_ROWS,
+    n_jobs: int | None = None,
+    scheduler: Any = None,
+    progress: bool | None = None,
+) -> BatchSummary:
+    """Certify all rows of CSV and Parquet files, and write the verdicts to a folder, one Parquet file a chunk.
+
+    A run that was killed at any moment goes on where it was when it is called again in the same way; the result is the
+    same, byte for byte, as if nothing had happened. Finished parts are not made again. A folder that belongs to another
+    model, to other or changed inputs or to another ``chunk_rows`` is refused, and so is one that another process writes to.
+
+    Parameters
+    ----------
+    model : RescaleInvariantSVC
+        Fitted. Its vertices are enumerated once, here, and kept in the folder.
+    inputs : path, or sequence of paths
+        Files that end in .csv or .parquet, folders of them, or patterns such as ``"data/*.csv"``. The rows of all of them
+        are one sequence, in this order. If the model has ``feature_names_in_`` these columns are taken, and others are
+        left alone; if not, all columns but ``keep`` are the features in their order. CSV: with commas, a first line of
+        names, UTF-8.
+    out : path
+        A new or empty folder, or that of the run to go on with. ``pandas.read_parquet(out)`` reads the verdicts.
+    keep : sequence of str
+        Columns to copy to the result, such as identifiers. Those of CSV files are texts.
+    chunk_rows : int
+        Rows a part. All of them, and a few times as much, are in memory in each process.
+    n_jobs : int, optional
+        Processes, this one among them, each with one thread; as in joblib None is 1 and -1 all processors.
+    scheduler : str or distributed.Client, optional
+        A Dask cluster instead of processes here: the address of its scheduler (``"tcp://…"``), or a client. The model is
+        sent to each worker once. ``inputs`` and ``out`` must be the same paths on every machine (a shared file system).
+    progress : bool, optional
+        Show a progress bar; if not given, on a terminal.
+
+    Returns
+    -------
+    BatchSummary
+
+    Raises
+    ------
+    InputError
+        For a column that is missing or is not of numbers, a text in a CSV file where a number belongs, or an ``out`` that
+        can't be gone on with. The message says what to do.
+    BatchError
+        If a worker process was killed, or Dask gave up.
+
+    Notes
+    -----
+    The columns of a part: ``input`` and ``row`` (which file, and which of its rows, from 0), those of ``keep``, ``code``,
+    ``lower``, ``upper``, ``status`` and ``reason`` as in :class:`~rescaleinv.Verdicts`. A row with a missing value, or one
+    that is infinite or too large, is UNKNOWN for that reason: nothing is left out.
+
+    Inputs are known by the SHA-256 of their whole content. With a ``time_limit`` verdicts may depend on the machine.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> model = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     points = pd.DataFrame({"id": ["a", "b", "c", "d"], "x": [-1, 4, 0, None], "y": [4, 4, 0, 1]})
+    ...     points.to_csv(f"{folder}/points.csv", index=False)
+    ...     summary = certify_files(model, f"{folder}/points.csv", f"{folder}/verdicts", keep=["id"])
+    ...     verdicts = pd.read_parquet(f"{folder}/verdicts")
+    >>> summary.counts
+    {'strongly_negative': 1, 'neutral': 1, 'strongly_positive': 1, 'unknown': 1}
+    >>> print(verdicts[["input", "row", "id", "code"]])
+            input  row id  code
+    0  points.csv    0  a     0
+    1  points.csv    1  b     1
+    2  points.csv    2  c    -1
+    3  points.csv    3  d     2
+    >>> verdicts["reason"].tolist()
+    ['', '', '', 'a value is missing']
+    """
+    _require_pyarrow()
+    _check_model(model)
+    if scheduler is not None and n_jobs is not None:
+        raise InputError("n_jobs is for processes on this machine, and scheduler for Dask; one of them is needed")
+    if not isinstance(chunk_rows, (int, np.integer)) or chunk_rows < 1:
+        raise InputError(f"chunk_rows is {chunk_rows!r}; a positive number of rows is needed")
+    from joblib import effective_n_jobs
+
+    n_processes = int(effective_n_jobs(n_jobs))
+    run = RunFolder(out)
+    paths = find_files(inputs)
+    for path in paths:
+        if run.folder.resolve() in path.resolve().parents:
+            raise InputError(f"{path} is in the folder of the results; choose another one for these")
+    with run.opened():
+        files = survey(paths, n_processes)
+        columns = choose_columns(files, feature_names(model), model.n_features_in_, _checked_keep(keep))
+        description = {
+            "package": __version__,
+            "model": _model_digest(model),
+            "inputs": [{"name": file.name, "sha256": file.sha256, "rows": file.n_rows} for file in files],
+            "chunk_rows": int(chunk_rows),
+            "keep": list(columns.keep),
+        }
+        digest = run.begin(description, lambda path: _save(model, path))
+        parts = run.finished(digest)
+        tasks = [
+            Task(str(run.folder), digest, number, pieces, columns, os.getpid())
+            for number, pieces in enumerate(_planned(files, int(chunk_rows)))
+            if number not in parts
+        ]
+        with progress_bar("rows", progress, total=sum(file.n_rows for file in files)) as bar:
+            results = on_this_machine(tasks, n_processes) if scheduler is None else on_dask(tasks, scheduler)
+            for part in results:
+                parts[part.number] = part
+                bar.show(sum(sum(part.counts.values()) for part in parts.values()))
+    counts = {name: sum(part.counts[name] for part in parts.values()) for name in COUNTED}
+    return BatchSummary(tuple(run.part_path(number) for number in sorted(parts)), sum(counts.values()), counts)
+
+
+def certify_dask(model: RescaleInvariantSVC, collection: Any) -> Any:
+    """The verdicts of a Dask data frame or array, as a Dask data frame with the same partitions and index.
+
+    Nothing is computed yet, apart from the vertices of the model, which are enumerated here, once. The model is one
+    node of the graph: each worker gets it once.
+
+    Parameters
+    ----------
+    model : RescaleInvariantSVC
+        Fitted.
+    collection : dask.dataframe.DataFrame or dask.array.Array
+        The columns are chosen, and rows with missing values are treated, as in :func:`certify_files`.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        With the columns ``code``, ``lower``, ``upper``, ``status`` and ``reason``.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> import pandas as pd
+    >>> model = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    >>> points = dd.from_pandas(pd.DataFrame({"x": [-1, 4, 0], "y": [4, 4, 0]}), npartitions=2)
+    >>> certify_dask(model, points)["code"].compute().tolist()
+    [0, 1, -1]
+    """
+    try:
+        import dask
+        import dask.array as da
+        import dask.dataframe as dd
+    except ImportError as error:
+        raise InputError('Dask collections need Dask: pip install "rescaleinv[dask]"') from error
+    _check_model(model)
+    if isinstance(collection, da.Array):
+        if collection.ndim != 2:
+            raise InputError(f"the array has {collection.ndim} dimension(s); one row a point is needed")
+        collection = dd.from_dask_array(collection.rechunk({1: -1}), columns=feature_names(model))
+    if not isinstance(collection, dd.DataFrame):
+        raise InputError(f"a Dask data frame or array is needed, {type(collection).__name__} was given")
+    features = feature_columns(list(collection.columns), feature_names(model), model.n_features_in_, "the data frame")
+    for name in features:
+        if collection.dtypes[name].kind not in "biuf":
+            raise InputError(f"the column {name!r} is of type {collection.dtypes[name]}; numbers are needed")
+    model.precompute()
+    meta = dict(zip(VERDICT_COLUMNS, (np.int8, np.float64, np.float64, "str", "str"), strict=True))
+    return collection.map_partitions(_verdict_frame, dask.delayed(model, pure=False), features, meta=meta)
+
+
+def _verdict_frame(frame: Any, model: RescaleInvariantSVC, features: list[Any]) -> Any:
+    import pandas as pd
+
+    matrix = frame[features].to_numpy(dtype=np.float64, na_value=np.nan)
+    verdicts = pd.DataFrame(verdict_columns(model, matrix), index=frame.index)
+    return verdicts.astype({"status": "str", "reason": "str"})
+
+
+def _require_pyarrow() -> None:
+    try:
+        import pyarrow  # noqa: F401 - whether it is there
+    except ImportError as error:
+        raise InputError('runs over files need pyarrow: pip install "rescaleinv[parquet]"') from error
+
+
+def _check_model(model: Any) -> None:
+    from sklearn.utils.validation import check_is_fitted
+
+    if not isinstance(model, RescaleInvariantSVC):
+        raise InputError(
+            f"a fitted RescaleInvariantSVC is needed, {type(model).__name__} was given; of a pipeline, apply the steps "
+            "before the last to the data first"
+        )
+    check_is_fitted(model)
+
+
+def _model_digest(model: RescaleInvariantSVC) -> str:
+    """What the verdicts depend on: the training set and the parameters, but not how many threads there are."""
+    training_set = model.training_set_
+    parameters = {name: model_io.pack(value) for name, value in model.get_params().items() if name != "n_jobs"}
+    names = getattr(model, "feature_names_in_", np.array([]))
+    labels = model_io.pack(model.classes_.tolist())
+    digest = hashlib.sha256(json.dumps([parameters, names.tolist(), labels, training_set.features.shape]).encode())
+    digest.update(training_set.features.tobytes())
+    digest.update(training_set.signs.tobytes())
+    return digest.hexdigest()
+
+
+def _save(model: RescaleInvariantSVC, path: Path) -> None:
+    alone = copy(model).set_params(n_jobs=1)  # each process has one thread
+    alone.precompute().save(path)
+
+
+def _checked_keep(keep: str | Sequence[str]) -> tuple[str, ...]:
+    names = (keep,) if isinstance(keep, str) else tuple(keep)
+    reserved = {*VERDICT_COLUMNS, *PLACE_COLUMNS}
+    if reserved & set(names) or len(set(names)) < len(names):
+        raise InputError(
+            f"keep is {list(names)}; names must differ, also from the result's own: {', '.join(sorted(reserved))}"
+        )
+    return names
+
+
+def _planned(files: Sequence[TableFile], chunk_rows: int) -> Iterator[tuple[Piece, ...]]:
+    """The rows of all files, one after the other, cut into chunks; a chunk may be of several files."""
+    pieces: list[Piece] = []
+    room = chunk_rows
+    for file in files:
+        start = 0
+        while start < file.n_rows:
+            stop = min(start + room, file.n_rows)
+            pieces.append(Piece(file, start, stop))
+            room -= stop - start
+            start = stop
+            if not room:
+                yield tuple(pieces)
+                pieces, room = [], chunk_rows
+    if pieces:
+        yield tuple(pieces)

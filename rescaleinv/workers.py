@@ -1,0 +1,246 @@
+"""What the processes of a run over files do: read a chunk, certify it, write its part."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
+
+from rescaleinv.classifier import RescaleInvariantSVC
+from rescaleinv.errors import InputError, RescaleInvError
+from rescaleinv.manifest import Part, RunFolder
+from rescaleinv.problem import LARGEST_VALUE, FloatArray
+from rescaleinv.streams import Columns, TableFile, read_rows
+from rescaleinv.verdict import Verdict, Verdicts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PLACE_COLUMNS = ("input", "row")
+VERDICT_COLUMNS = ("code", "lower", "upper", "status", "reason")
+COUNTED = {kind.name.lower(): kind for kind in Verdict}
+_MISSING = "a value is missing"
+_TOO_LARGE = f"a value is infinite or beyond {LARGEST_VALUE:g}"
+_SECONDS_FOR_DASK = 60
+
+
+class BatchError(RescaleInvError, RuntimeError):
+    """A run over files was cut short; called again in the same way it goes on where it was."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows ``start`` to before ``stop`` of a file."""
+
+    file: TableFile
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """One part to be made; ``owner`` is the process that waits for it."""
+
+    folder: str
+    run: str
+    number: int
+    pieces: tuple[Piece, ...]
+    columns: Columns
+    owner: int
+
+
+def on_this_machine(tasks: Sequence[Task], n_processes: int) -> Iterator[Part]:
+    """Make the parts in so many processes, this one among them: it begins at once, while the others still start."""
+    waiting = deque(tasks)
+    if n_processes > 1 and len(waiting) > 1:
+        yield from _with_helpers(waiting, min(n_processes, len(waiting)) - 1)
+    for task in waiting:
+        yield _part_with_stored_model(task)
+
+
+def _with_helpers(waiting: deque[Task], n_helpers: int) -> Iterator[Part]:
+    # unlike the standard library's, these processes do not run the user's script again
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    pool = ProcessPoolExecutor(n_helpers)
+    running: set[Future[Part]] = set()
+    ahead = 0  # no task waits for a helper that is still starting; later each has its next one at hand
+    try:
+        while waiting or running:
+            while waiting and len(running) < n_helpers + ahead:
+                running.add(pool.submit(_part_with_stored_model, waiting.popleft()))
+            if waiting:
+                yield _part_with_stored_model(waiting.popleft())
+            done, running = wait(running, timeout=0 if waiting else None, return_when=FIRST_COMPLETED)
+            for future in done:
+                ahead = n_helpers
+                yield future.result()
+    except BrokenExecutor as error:
+        raise BatchError(
+            "a process was killed, perhaps because memory ran out (a smaller n_jobs or chunk_rows takes less); "
+            f"finished parts are kept: call again to go on. {error}"
+        ) from error
+    finally:
+        pool.shutdown(kill_workers=True)
+
+
+def on_dask(tasks: Sequence[Task], scheduler: Any) -> Iterator[Part]:
+    """Make the parts on the workers of a Dask cluster, which get the model once."""
+    if not tasks:
+        return
+    with _client(scheduler) as client:
+        from distributed import KilledWorker, as_completed
+
+        try:
+            client.wait_for_workers(1, timeout=_SECONDS_FOR_DASK)
+        except TimeoutError as error:
+            raise BatchError(f"the Dask scheduler {scheduler} has no worker; start some, and call again") from error
+        model = client.scatter(_stored_model(tasks[0].folder, tasks[0].run), broadcast=True, hash=False)
+        futures = [client.submit(make_part, task, model, pure=False) for task in tasks]
+        try:
+            for _, part in as_completed(futures, loop=client.loop, with_results=True):
+                yield part
+        except KilledWorker as error:
+            raise BatchError(f"Dask gave up; finished parts are kept: call again to go on. {error}") from error
+        finally:
+            client.cancel(futures)
+
+
+@contextmanager
+def _client(scheduler: Any) -> Iterator[Any]:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise InputError('a Dask scheduler needs Dask: pip install "rescaleinv[dask]"') from error
+    if isinstance(scheduler, Client):
+        yield scheduler
+        return
+    try:
+        client = Client(scheduler, set_as_default=False, timeout=_SECONDS_FOR_DASK)
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"no Dask scheduler answers at {scheduler!r}: {error}") from error
+    with client:
+        yield client
+
+
+def _part_with_stored_model(task: Task) -> Part:
+    if os.getpid() != task.owner:
+        _end_with(task.owner)
+    return make_part(task, _stored_model(task.folder, task.run))
+
+
+@lru_cache(maxsize=1)
+def _stored_model(folder: str, run: str) -> RescaleInvariantSVC:
+    """The model of a run, which ``run`` (a digest) identifies; read once a process."""
+    return RescaleInvariantSVC.load(RunFolder(folder).model_path)
+
+
+@lru_cache(maxsize=1)
+def _end_with(owner: int) -> None:
+    """End this process soon after the one that it works for: nobody else would, if that was killed."""
+
+    def watch() -> None:
+        while os.getppid() == owner:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def make_part(task: Task, model: RescaleInvariantSVC) -> Part:
+    """Read the rows of a chunk, certify them, and write the part."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    matrix, table = _read(task)
+    verdicts = verdict_columns(model, matrix)
+    for name, values in verdicts.items():
+        texts = values.dtype == object
+        table = table.append_column(name, pa.array(values, pa.string()).dictionary_encode() if texts else [values])
+    content = io.BytesIO()
+    pq.write_table(table, content, compression="zstd", use_dictionary=["input", "code", "status", "reason"])
+    counts = {name: int((verdicts["code"] == kind).sum()) for name, kind in COUNTED.items()}
+    return RunFolder(task.folder).write_part(task.run, task.number, content.getvalue(), counts)
+
+
+def _read(task: Task) -> tuple[FloatArray, pa.Table]:
+    """The features of a chunk, and a table of which input and row they are from, and of what is to be kept."""
+    import pyarrow as pa
+
+    n_features = len(task.columns.features)
+    matrix = np.empty((sum(piece.stop - piece.start for piece in task.pieces), n_features))
+    tables = []
+    done = 0
+    for piece in task.pieces:
+        row = piece.start
+        for table in read_rows(piece.file, piece.start, piece.stop, task.columns):
+            n = table.num_rows
+            for j in range(n_features):
+                matrix[done : done + n, j] = table.column(j).to_numpy()
+            name = pa.DictionaryArray.from_arrays(np.zeros(n, dtype=np.int32), [piece.file.name])
+            place = pa.table([name, np.arange(row, row + n)], names=PLACE_COLUMNS)
+            for field, values in zip(task.columns.keep, table.columns[n_features:], strict=True):
+                place = place.append_column(field, values)
+            tables.append(place)
+            row, done = row + n, done + n
+    return matrix, pa.concat_tables(tables).unify_dictionaries()
+
+
+def feature_names(model: RescaleInvariantSVC) -> list[str] | None:
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else names.tolist()
+
+
+def verdict_columns(model: RescaleInvariantSVC, matrix: FloatArray) -> dict[str, npt.NDArray[Any]]:
+    """The verdicts of points, some of which may have values that no model can take: these are UNKNOWN."""
+    usable = _usable(matrix)
+    if usable is None:
+        verdicts = _certified(model, matrix)
+        return {name: getattr(verdicts, name) for name in VERDICT_COLUMNS}
+    n = len(matrix)
+    missing = np.isnan(matrix).any(axis=1)
+    reasons = np.array(["", _MISSING, _TOO_LARGE], dtype=object)
+    columns: dict[str, npt.NDArray[Any]] = {
+        "code": np.full(n, Verdict.UNKNOWN, dtype=np.int8),
+        "lower": np.full(n, np.nan),
+        "upper": np.full(n, np.nan),
+        "status": np.full(n, "", dtype=object),
+        "reason": reasons[np.where(usable, 0, np.where(missing, 1, 2))],
+    }
+    if usable.any():
+        verdicts = _certified(model, matrix[usable])
+        for name, values in columns.items():
+            values[usable] = getattr(verdicts, name)
+    return columns
+
+
+def _usable(matrix: FloatArray) -> npt.NDArray[np.bool_] | None:
+    """Which points a model can take; None for all of them."""
+    if len(matrix) and np.abs(matrix).max() <= LARGEST_VALUE:  # a nan is not
+        return None
+    return np.asarray((np.abs(matrix) <= LARGEST_VALUE).all(axis=1))
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def _certified(model: RescaleInvariantSVC, points: FloatArray) -> Verdicts:
+    import pandas as pd
+
+    names = feature_names(model)
+    with _blas().limit(limits=1):  # other processes have the other processors
+        return model.certify(points if names is None else pd.DataFrame(points, columns=names, copy=False))

@@ -1,0 +1,679 @@
+"""Runs over files and on Dask: the verdicts of the estimator, whatever is killed on the way."""
+
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from functools import partial
+from multiprocessing import forkserver
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import rescaleinv
+from rescaleinv import (
+    BatchError,
+    InputError,
+    RescaleInvariantSVC,
+    Verdict,
+    batch,
+    certify_dask,
+    certify_files,
+    csv_groups,
+    streams,
+    workers,
+)
+from rescaleinv.datasets import load
+from rescaleinv.manifest import RunFolder
+
+NAMES = ["clump", "size", "shape", "adhesion"]
+PATIENCE = 120  # seconds until a process that should have done something counts as stuck
+
+
+@pytest.fixture(scope="module")
+def table():
+    features, labels, _ = load("breast_cancer_wisconsin")
+    frame = pd.DataFrame(np.asarray(features, dtype=float)[:, :4], columns=NAMES)
+    return frame.assign(label=np.asarray(labels)).drop(index=12)  # without it the first rows are separable
+
+
+@pytest.fixture(scope="module")
+def model(table):
+    return RescaleInvariantSVC().fit(table[NAMES][:16], table["label"][:16])
+
+
+@pytest.fixture(scope="module")
+def points(table):
+    """Points with an identifier, and columns that a model must not mind."""
+    frame = table[16:266][[*reversed(NAMES), "label"]].reset_index(drop=True)
+    return frame.assign(id=[f"patient {i}" for i in frame.index])
+
+
+@pytest.fixture
+def inputs(tmp_path, points):
+    """The points in three files: 100 rows as CSV, 30 and 120 as Parquet."""
+    folder = tmp_path / "inputs"
+    folder.mkdir()
+    points[:100].to_csv(folder / "a.csv", index=False)
+    points[100:130].to_parquet(folder / "b.parquet", index=False)
+    points[130:].to_parquet(folder / "c.parquet", index=False, row_group_size=50)
+    return folder
+
+
+def contents(folder):
+    """All parts, byte for byte."""
+    return {path.name: path.read_bytes() for path in folder.glob("part-*")}
+
+
+def fragments(folder):
+    return [path for path in folder.rglob("*") if ".part" in path.name.removesuffix(".parquet")]
+
+
+# --- the result -----------------------------------------------------------------------------------------------------
+
+
+def test_the_verdicts_are_those_of_the_estimator(model, inputs, points, tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "_ROWS_AT_A_TIME", 7)  # a chunk is read in several steps
+    monkeypatch.setattr(csv_groups, "GROUP_ROWS", 9)
+    summary = certify_files(model, inputs, tmp_path / "out", keep=["id"], chunk_rows=60)
+    found = pd.read_parquet(tmp_path / "out")
+    wanted = model.certify(points[NAMES])
+    assert list(found.columns) == ["input", "row", "id", "code", "lower", "upper", "status", "reason"]
+    assert found["input"].tolist() == ["a.csv"] * 100 + ["b.parquet"] * 30 + ["c.parquet"] * 120
+    assert found["row"].tolist() == [*range(100), *range(30), *range(120)]
+    assert found["id"].tolist() == points["id"].tolist()
+    for name in ("code", "lower", "upper", "status", "reason"):
+        assert found[name].tolist() == getattr(wanted, name).tolist()
+    assert len({*wanted.code.tolist()}) >= 3  # or this says little
+    assert [path.name for path in summary.parts] == [f"part-0000000{k}.parquet" for k in range(5)]
+    assert summary.rows == 250
+    assert summary.counts == {name.replace(" ", "_"): count for name, count in wanted.counts().items()}
+
+
+def test_the_columns_are_compact(model, inputs, tmp_path):
+    certify_files(model, inputs, tmp_path / "out", chunk_rows=60)
+    schema = pq.read_schema(tmp_path / "out" / "part-00000001.parquet")
+    text = pa.dictionary(pa.int32(), pa.string())
+    kinds = [text, pa.int64(), pa.int8(), pa.float64(), pa.float64(), text, text]
+    assert schema.types == kinds
+
+
+def test_several_processes_write_the_same_bytes(model, inputs, tmp_path):
+    alone = certify_files(model, inputs, tmp_path / "alone", keep=["id"], chunk_rows=10)
+    together = certify_files(model, inputs, tmp_path / "together", keep=["id"], chunk_rows=10, n_jobs=2)
+    assert contents(tmp_path / "together") == contents(tmp_path / "alone")
+    assert (together.rows, together.counts) == (alone.rows, alone.counts)
+
+
+def test_rows_without_a_usable_value_are_unknown_and_say_why(model, points, tmp_path):
+    bad = points[NAMES].copy()
+    bad.loc[3, "size"] = np.nan
+    bad.loc[5, "clump"] = -np.inf
+    bad.loc[6, "shape"] = 1e300
+    bad.loc[7, ["clump", "shape"]] = np.nan, np.inf
+    bad.to_parquet(tmp_path / "bad.parquet")
+    bad.to_csv(tmp_path / "bad.csv", index=False)
+    for name in ("bad.parquet", "bad.csv"):
+        summary = certify_files(model, tmp_path / name, tmp_path / f"out {name}")
+        found = pd.read_parquet(tmp_path / f"out {name}")
+        assert summary.counts["unknown"] == 4
+        reasons = found["reason"].astype(str)
+        assert reasons[[3, 7]].tolist() == ["a value is missing"] * 2
+        assert reasons[[5, 6]].str.startswith("a value is infinite or beyond").all()
+        assert found["lower"].isna().tolist() == found["upper"].isna().tolist() == (found["code"] == 2).tolist()
+        good = np.setdiff1d(np.arange(len(points)), [3, 5, 6, 7])
+        assert found["code"][good].tolist() == model.certify(points[NAMES].iloc[good]).code.tolist()
+
+
+def test_a_chunk_may_have_no_usable_row(model, tmp_path):
+    pd.DataFrame(np.full((5, 4), np.nan), columns=NAMES).to_csv(tmp_path / "none.csv", index=False)
+    summary = certify_files(model, tmp_path / "none.csv", tmp_path / "out", chunk_rows=2)
+    assert summary.counts == {"strongly_positive": 0, "strongly_negative": 0, "neutral": 0, "unknown": 5}
+
+
+def test_files_without_rows(model, points, tmp_path):
+    points[:0].to_csv(tmp_path / "a.csv", index=False)
+    points[:2].to_csv(tmp_path / "b.csv", index=False)
+    assert certify_files(model, [tmp_path / "a.csv"], tmp_path / "nothing").parts == ()
+    assert certify_files(model, [tmp_path / "a.csv", tmp_path / "b.csv"], tmp_path / "little").rows == 2
+
+
+def test_a_model_without_names_takes_the_columns_in_their_order(table, points, tmp_path):
+    model = RescaleInvariantSVC().fit(table[NAMES][:16].to_numpy(), table["label"][:16])
+    points[["id", *NAMES]].to_csv(tmp_path / "points.csv", index=False)
+    certify_files(model, tmp_path / "points.csv", tmp_path / "out", keep="id")
+    found = pd.read_parquet(tmp_path / "out")
+    assert found["code"].tolist() == model.certify(points[NAMES].to_numpy()).code.tolist()
+
+
+def test_a_point_is_decided_by_milp_too(table, points, tmp_path):
+    model = RescaleInvariantSVC(engine="milp").fit(table[NAMES][:16], table["label"][:16])
+    points[:3].to_csv(tmp_path / "points.csv", index=False)
+    certify_files(model, tmp_path / "points.csv", tmp_path / "out")
+    assert pd.read_parquet(tmp_path / "out")["code"].tolist() == model.certify(points[NAMES][:3]).code.tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"keep": ["row"]}, r"keep is \['row'\]; names must differ"),
+        ({"keep": ["id", "id"]}, "names must differ"),
+        ({"chunk_rows": 0}, "chunk_rows is 0"),
+        ({"n_jobs": 2, "scheduler": "tcp://127.0.0.1:1"}, "one of them is needed"),
+    ],
+)
+def test_arguments_that_can_not_be(model, inputs, tmp_path, options, message):
+    with pytest.raises(InputError, match=message):
+        certify_files(model, inputs, tmp_path / "out", **options)
+
+
+def test_only_the_estimator_itself_is_taken(inputs, tmp_path):
+    from sklearn.linear_model import LogisticRegression
+
+    for call in (certify_files, lambda model, *_: certify_dask(model, None)):
+        with pytest.raises(InputError, match="a fitted RescaleInvariantSVC is needed, LogisticRegression was given"):
+            call(LogisticRegression(), inputs, tmp_path / "out")
+
+
+def test_inputs_are_not_looked_for_among_the_results(model, inputs):
+    with pytest.raises(InputError, match="is in the folder of the results"):
+        certify_files(model, inputs / "a.csv", inputs)
+
+
+# --- going on with a run --------------------------------------------------------------------------------------------
+
+
+def test_a_finished_run_writes_nothing_again(model, inputs, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    first = certify_files(model, inputs, out, chunk_rows=60)
+    monkeypatch.setattr(workers, "make_part", None)
+    assert certify_files(model, inputs, out, chunk_rows=60) == first
+
+
+def test_a_part_that_was_deleted_is_made_again_and_no_other(model, inputs, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    certify_files(model, inputs, out, chunk_rows=60)
+    before = contents(out)
+    made = []
+    real = workers.make_part
+    monkeypatch.setattr(workers, "make_part", lambda task, model: made.append(task.number) or real(task, model))
+    (out / "part-00000001.parquet").unlink()
+    (out / "_run" / "part-00000003.json").unlink()
+    certify_files(model, inputs, out, chunk_rows=60)
+    assert made == [1, 3]
+    assert contents(out) == before
+
+
+def test_the_vertices_of_a_run_are_not_enumerated_again(model, inputs, tmp_path, table):
+    out = tmp_path / "out"
+    certify_files(model, inputs, out, chunk_rows=60)
+    (out / "part-00000001.parquet").unlink()
+    again = RescaleInvariantSVC(n_jobs=2).fit(table[NAMES][:16], table["label"][:16])
+    certify_files(again, inputs, out, chunk_rows=60)
+    assert again.engine_.made is None
+
+
+def test_the_inputs_may_move_together(model, inputs, tmp_path):
+    out = tmp_path / "out"
+    certify_files(model, inputs, out, chunk_rows=60)
+    (out / "part-00000001.parquet").unlink()
+    inputs.rename(tmp_path / "moved")
+    certify_files(model, tmp_path / "moved", out, chunk_rows=60)
+    assert len(contents(out)) == 5
+
+
+@pytest.fixture
+def run(model, inputs, tmp_path):
+    """A finished run, and how to go on with it."""
+    out = tmp_path / "out"
+    go_on = partial(certify_files, model, inputs, out, chunk_rows=60)
+    go_on()
+    return out, go_on
+
+
+def edited(path, old, new):
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+DAMAGE = {
+    "edited run": (lambda out: edited(out / "_run/run.json", "60", "61"), r"run\.json was edited or is damaged"),
+    "cut run": (lambda out: cut(out / "_run/run.json"), r"run\.json is damaged .*delete this one to start again"),
+    "another kind of run": (lambda out: (out / "_run/run.json").write_text("[]"), r"run\.json is damaged"),
+    "no run": (lambda out: (out / "_run/run.json").unlink(), r"run\.json is missing; choose another folder"),
+    "no model": (lambda out: (out / "_run/model.npz").unlink(), r"model\.npz is missing or damaged"),
+    "cut model": (lambda out: cut(out / "_run/model.npz"), r"model\.npz is missing or damaged"),
+    "edited note": (
+        lambda out: edited(out / "_run/part-00000002.json", '"neutral": ', '"neutral": 1'),
+        r"part-00000002\.json was edited or is damaged: .*; delete it, and its part is made again",
+    ),
+    "empty note": (
+        lambda out: (out / "_run/part-00000002.json").write_bytes(b""),
+        r"part-00000002\.json is damaged .*; delete it, and its part is made again",
+    ),
+    "note of another part": (
+        lambda out: shutil.copy(out / "_run/part-00000001.json", out / "_run/part-00000002.json"),
+        r"part-00000002\.json does not belong here",
+    ),
+    "changed part": (
+        lambda out: (out / "part-00000002.parquet").write_bytes(b"else"),
+        r"part-00000002\.parquet is not what this run wrote; delete it, and it is made again",
+    ),
+    "part of another part": (
+        lambda out: shutil.copy(out / "part-00000001.parquet", out / "part-00000002.parquet"),
+        r"part-00000002\.parquet is not what this run wrote",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_a_damaged_run_is_refused(run, kind):
+    out, go_on = run
+    damage, message = DAMAGE[kind]
+    damage(out)
+    with pytest.raises(InputError, match=message):
+        go_on()
+
+
+@pytest.mark.parametrize("kind", ["edited note", "empty note", "note of another part", "changed part"])
+def test_what_the_message_says_helps(run, kind):
+    out, go_on = run
+    before = contents(out)
+    DAMAGE[kind][0](out)
+    with pytest.raises(InputError, match="delete it, and") as refusal:
+        go_on()
+    Path(str(refusal.value).split(": ")[0].split(" is ")[0].split(" was ")[0].split(" does ")[0]).unlink()
+    go_on()
+    assert contents(out) == before
+
+
+def test_another_run_is_refused(run, table, inputs, points):
+    out, go_on = run
+    certify = partial(certify_files, out=out)
+    other = RescaleInvariantSVC().fit(table[NAMES][:17], table["label"][:17])
+    with pytest.raises(InputError, match="was made with another model; choose another folder, or delete this one"):
+        certify(other, inputs, chunk_rows=60)
+    with pytest.raises(InputError, match=r"was made with chunk_rows=60, and now it is 50"):
+        go_on(chunk_rows=50)
+    with pytest.raises(InputError, match=r"was made with keep=\[\], and now it is \['id'\]"):
+        go_on(keep=["id"])
+    (inputs / "b.parquet").rename(inputs / "z.parquet")
+    with pytest.raises(InputError, match=r"made from other inputs \(a.csv, b.parquet, c.parquet\) than are given now"):
+        go_on()
+    (inputs / "z.parquet").rename(inputs / "b.parquet")
+    go_on()
+    points[1:101].to_csv(inputs / "a.csv", index=False)
+    with pytest.raises(InputError, match=r"was made from another version of a\.csv"):
+        go_on()
+
+
+def test_parameters_belong_to_the_model(run, table, inputs):
+    out, _ = run
+    other = RescaleInvariantSVC(max_vertices=10).fit(table[NAMES][:16], table["label"][:16])
+    with pytest.raises(InputError, match="was made with another model"):
+        certify_files(other, inputs, out, chunk_rows=60)
+
+
+def test_another_version_of_the_package_is_refused(run, monkeypatch):
+    _, go_on = run
+    monkeypatch.setattr(batch, "__version__", "99")
+    with pytest.raises(InputError, match=r"was made with package='.*', and now it is '99'"):
+        go_on()
+
+
+def test_notes_of_another_run_are_refused(run, model, inputs, tmp_path):
+    out, go_on = run
+    certify_files(model, inputs, tmp_path / "other", chunk_rows=50)
+    shutil.copy(tmp_path / "other/_run/part-00000001.json", out / "_run/part-00000001.json")
+    with pytest.raises(InputError, match=r"part-00000001\.json does not belong here"):
+        go_on()
+
+
+def test_a_folder_of_something_else_is_left_alone(model, inputs, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("all of it", encoding="utf-8")
+    with pytest.raises(InputError, match="has files of something else"):
+        certify_files(model, inputs, tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
+    with pytest.raises(InputError, match="is a file; a folder"):
+        certify_files(model, inputs, tmp_path / "mine" / "thesis.txt")
+
+
+def test_one_run_at_a_time(run):
+    out, go_on = run
+    with RunFolder(out).opened(), pytest.raises(InputError, match="is being written by another run"):
+        go_on()
+    go_on()
+
+
+# --- killed ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def quick_start():
+    """Processes that are forked from one that has loaded what is needed, so that many can be started and killed."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["warm_start"])
+    with pytest.MonkeyPatch.context() as patch:
+        # the process that is forked from finds modules by this only
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+        forkserver.ensure_running()
+    return context
+
+
+def n_notes(out):
+    return len(list(out.glob("_run/part-*.json")))
+
+
+def until(condition, process):
+    """Wait for a condition, or for the end of the process."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition() and process.is_alive():
+        assert time.monotonic() < deadline, "nothing happens any more"
+        time.sleep(0.002)
+
+
+def test_killed_twenty_times_and_still_the_same(model, inputs, tmp_path, quick_start):
+    out = tmp_path / "killed"
+    one_go = certify_files(model, inputs, tmp_path / "one go", keep=["id"], chunk_rows=2)
+    model.precompute()
+    rng = np.random.default_rng(5)
+    kills = 0
+    while kills < 20:
+        before = n_notes(out)
+        assert before < 125, "the run was over before it was killed often enough"
+        process = quick_start.Process(
+            target=certify_files, args=(model, inputs, out), kwargs={"keep": ["id"], "chunk_rows": 2}
+        )
+        process.start()
+        # every third time before anything was done, perhaps
+        until(lambda before=before, k=kills: n_notes(out) > before or k % 3 == 2, process)
+        time.sleep(rng.uniform(0, 0.01))
+        process.kill()
+        process.join(PATIENCE)
+        assert process.exitcode == -signal.SIGKILL
+        kills += 1
+    resumed = certify_files(model, inputs, out, keep=["id"], chunk_rows=2)
+    assert contents(out) == contents(tmp_path / "one go")
+    assert (resumed.rows, resumed.counts) == (one_go.rows, one_go.counts)
+    assert not fragments(out)
+
+
+def count_lines(call, at=lambda number: None):
+    """How many lines of the modules that write were run; ``at`` is told the number of each before it is run."""
+    homes = {str(Path(rescaleinv.__file__).parent / f"{name}.py") for name in ("batch", "workers", "manifest", "files")}
+    seen = 0
+
+    def trace(frame, event, argument):
+        nonlocal seen
+        if frame.f_code.co_filename not in homes:
+            return None
+        if event == "line":
+            at(seen)
+            seen += 1
+        return trace
+
+    previous = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(previous)
+    return seen
+
+
+def run_until_line(last, *arguments, **options):
+    def kill(number):
+        if number == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    count_lines(partial(certify_files, *arguments, **options), kill)
+
+
+def test_killed_at_any_line(model, inputs, tmp_path, quick_start):
+    n_lines = count_lines(partial(certify_files, model, inputs, tmp_path / "one go", chunk_rows=100))
+    wanted = contents(tmp_path / "one go")
+    rng = np.random.default_rng(3)
+    for line in sorted(rng.choice(n_lines, 8, replace=False).tolist()):
+        out = tmp_path / f"killed at {line}"
+        process = quick_start.Process(
+            target=run_until_line, args=(line, model, inputs, out), kwargs={"chunk_rows": 100}
+        )
+        process.start()
+        process.join(PATIENCE)
+        assert process.exitcode == -signal.SIGKILL
+        certify_files(model, inputs, out, chunk_rows=100)
+        assert contents(out) == wanted
+        assert not fragments(out)
+
+
+def test_a_helper_that_is_killed_ends_the_run_which_can_go_on(model, inputs, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    certify_files(model, inputs, tmp_path / "one go", chunk_rows=10)
+    real = workers._part_with_stored_model
+
+    def deadly(task):
+        if os.getpid() != task.owner:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(task)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(workers, "_part_with_stored_model", deadly)
+        with pytest.raises(BatchError, match="a process was killed, perhaps because memory ran out"):
+            certify_files(model, inputs, out, chunk_rows=10, n_jobs=2)
+    certify_files(model, inputs, out, chunk_rows=10)
+    assert contents(out) == contents(tmp_path / "one go")
+
+
+def test_an_error_in_a_helper_is_told_as_it_is(model, points, tmp_path):
+    text = points[NAMES].astype(str)
+    text.loc[200, "size"] = "large"
+    text.to_csv(tmp_path / "points.csv", index=False)
+    with pytest.raises(InputError, match=r"points\.csv has 'large' in row 200, column 'size'"):
+        certify_files(model, tmp_path / "points.csv", tmp_path / "out", chunk_rows=10, n_jobs=2)
+
+
+ORPHAN = """
+import os, sys, time
+from joblib.externals.loky import ProcessPoolExecutor
+from rescaleinv import workers
+
+def stay(owner):
+    workers._end_with(owner)
+    print(os.getpid(), flush=True)
+    time.sleep(30)
+    print("still there", flush=True)
+    os._exit(0)  # so that this ends if it fails
+
+ProcessPoolExecutor(1).submit(stay, os.getpid())
+time.sleep(600)
+"""
+
+
+def test_helpers_do_not_outlive_a_killed_run():
+    environment = {**os.environ, "PYTHONPATH": str(Path(rescaleinv.__file__).parent.parent)}
+    with subprocess.Popen([sys.executable, "-c", ORPHAN], stdout=subprocess.PIPE, env=environment, text=True) as parent:
+        assert int(parent.stdout.readline()) != parent.pid
+        parent.kill()
+        # the pipe ends when nobody holds it any more, neither the parent nor the helper
+        assert parent.stdout.read() == ""
+
+
+def test_helpers_watch_the_process_that_they_work_for(monkeypatch):
+    watched = []
+    monkeypatch.setattr(workers, "_end_with", watched.append)
+    monkeypatch.setattr(workers, "_stored_model", lambda folder, run: None)
+    monkeypatch.setattr(workers, "make_part", lambda task, model: None)
+    task = workers.Task("", "", 0, (), streams.Columns(()), os.getpid())
+    workers._part_with_stored_model(task)
+    assert watched == []
+    workers._part_with_stored_model(replace(task, owner=os.getppid()))
+    assert watched == [os.getppid()]
+
+
+# --- Dask -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A scheduler and two worker processes."""
+    import dask
+    from distributed import LocalCluster
+
+    settings = {"distributed.comm.timeouts.connect": PATIENCE, "distributed.admin.large-graph-warning-threshold": "1GB"}
+    with (
+        dask.config.set(settings),
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            scheduler_port=0,
+            dashboard_address=None,
+            memory_limit=None,
+            timeout=PATIENCE,
+        ) as made,
+    ):
+        yield made
+
+
+def test_a_dask_cluster_one_of_whose_workers_is_killed(model, inputs, tmp_path, cluster, monkeypatch):
+    certify_files(model, inputs, tmp_path / "one go", keep=["id"], chunk_rows=10)
+    marker = tmp_path / "who was killed"
+    real = workers.make_part
+
+    def once_deadly(task, model):
+        if task.number == 7 and not marker.exists():
+            marker.write_text(str(os.getpid()), encoding="utf-8")
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(task, model)
+
+    monkeypatch.setattr(workers, "make_part", once_deadly)
+    before = {worker.pid for worker in cluster.workers.values()}
+    summary = certify_files(
+        model, inputs, tmp_path / "out", keep=["id"], chunk_rows=10, scheduler=cluster.scheduler_address
+    )
+    assert int(marker.read_text(encoding="utf-8")) in before
+    assert contents(tmp_path / "out") == contents(tmp_path / "one go")
+    assert summary.rows == 250
+
+
+def test_a_client_is_used_and_left_open(model, inputs, tmp_path, cluster):
+    from distributed import Client
+
+    with Client(cluster, set_as_default=False, timeout=PATIENCE) as client:
+        summary = certify_files(model, inputs, tmp_path / "out", chunk_rows=100, scheduler=client)
+        assert client.status == "running"
+    assert summary.rows == 250
+
+
+def test_an_error_on_dask_is_told_as_it_is(model, tmp_path, cluster):
+    (tmp_path / "points.csv").write_text(",".join(NAMES) + "\n1,2,many,4\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"points\.csv has 'many' in row 0, column 'shape'"):
+        certify_files(model, tmp_path / "points.csv", tmp_path / "out", scheduler=cluster.scheduler_address)
+
+
+def test_no_scheduler_there(model, inputs, tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "_SECONDS_FOR_DASK", 0.2)
+    with pytest.raises(InputError, match="no Dask scheduler answers at 'tcp://"):
+        certify_files(model, inputs, tmp_path / "out", scheduler="tcp://127.0.0.1:9")
+
+
+def test_a_dask_data_frame(model, points, cluster):
+    import dask.dataframe as dd
+    from distributed import Client
+
+    frame = points[["id", *reversed(NAMES)]].copy()
+    frame.index = frame.index * 3
+    frame.loc[9, "size"] = np.nan
+    verdicts = certify_dask(model, dd.from_pandas(frame, npartitions=7))
+    assert verdicts.npartitions == 7
+    with Client(cluster, timeout=PATIENCE):
+        found = verdicts.compute()
+    assert found.index.tolist() == frame.index.tolist()
+    assert found.dtypes.to_dict() == verdicts.dtypes.to_dict()
+    assert found.loc[9, ["code", "reason"]].tolist() == [Verdict.UNKNOWN, "a value is missing"]
+    rest = frame.drop(index=9)
+    wanted = model.certify(rest[NAMES])
+    for name in ("code", "lower", "upper", "status", "reason"):
+        assert found.drop(index=9)[name].tolist() == getattr(wanted, name).tolist()
+
+
+def test_a_dask_array(table, model, points):
+    import dask.array as da
+
+    unnamed = RescaleInvariantSVC().fit(table[NAMES][:16].to_numpy(), table["label"][:16])
+    array = da.from_array(points[NAMES].to_numpy(), chunks=(100, 3))
+    wanted = model.certify(points[NAMES]).code.tolist()
+    for fitted in (model, unnamed):
+        assert certify_dask(fitted, array)["code"].compute(scheduler="sync").tolist() == wanted
+
+
+def test_partitions_without_rows(model, points):
+    import dask.dataframe as dd
+
+    frame = dd.from_pandas(points, npartitions=3)
+    found = certify_dask(model, frame[frame["clump"] > 100]).compute(scheduler="sync")
+    assert len(found) == 0
+    assert list(found.columns) == ["code", "lower", "upper", "status", "reason"]
+
+
+def test_the_model_is_in_the_graph_once(model, points):
+    import cloudpickle
+    import dask.dataframe as dd
+
+    verdicts = certify_dask(model, dd.from_pandas(points[NAMES], npartitions=10))
+    for graph in (verdicts.__dask_graph__(), verdicts.optimize().__dask_graph__()):
+        with_model = [key for key, node in graph.items() if b"TrainingSet" in cloudpickle.dumps(node)]
+        assert len(graph) > 10
+        assert len(with_model) == 1
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda dd, points: dd.from_pandas(points[NAMES[:3]], npartitions=2), "has no column 'adhesion'"),
+        (lambda dd, points: dd.from_pandas(points.assign(size="large"), npartitions=2), "the column 'size' is of type"),
+        (lambda dd, points: points, "a Dask data frame or array is needed, DataFrame was given"),
+    ],
+)
+def test_collections_that_do_not_fit(model, points, make, message):
+    import dask.dataframe as dd
+
+    with pytest.raises(InputError, match=message):
+        certify_dask(model, make(dd, points))
+
+
+# --- what is not installed ------------------------------------------------------------------------------------------
+
+
+def test_without_the_optional_packages_the_message_names_them(model, inputs, tmp_path, monkeypatch):
+    for name in ("dask", "distributed"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(InputError, match=r'pip install "rescaleinv\[dask\]"'):
+        certify_files(model, inputs, tmp_path / "out", scheduler="tcp://127.0.0.1:9")
+    with pytest.raises(InputError, match=r'pip install "rescaleinv\[dask\]"'):
+        certify_dask(model, None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match=r'pip install "rescaleinv\[parquet\]"'):
+        certify_files(model, inputs, tmp_path / "out")
+
+
+def test_what_a_run_says_of_itself_is_plain_json(run):
+    out, _ = run
+    description = json.loads((out / "_run" / "run.json").read_text(encoding="utf-8"))
+    assert [entry["name"] for entry in description["inputs"]] == ["a.csv", "b.parquet", "c.parquet"]
+    assert [entry["rows"] for entry in description["inputs"]] == [100, 30, 120]

@@ -1,0 +1,451 @@
+"""RescaleInvariantSVC as scikit-learn and its users meet it, and ``certify`` through pipelines and searches."""
+
+import pickle
+import warnings
+
+import joblib
+import made_sets
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from estimator_checks import not_passed
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from rescaleinv import (
+    ComplexEngine,
+    InputError,
+    InputTypeError,
+    InseparableError,
+    LeftOutWarning,
+    NotAvailableError,
+    RescaleInvariantSVC,
+    TrainingSet,
+    Verdict,
+    certify,
+    is_separable,
+)
+from rescaleinv.datasets import load
+from rescaleinv.verify import check
+
+ROWS, LABELS = [[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"]
+POINTS = [[-1, 4], [4, 4], [0, 0]]
+# two rows of each class, and a row of the first class deep inside the second
+INCONSISTENT = [[0.0], [1], [2], [8], [9], [10], [9.5]], [0, 0, 0, 1, 1, 1, 0]
+
+
+@pytest.fixture(scope="module")
+def tumours():
+    data = load("breast_cancer_wisconsin")
+    return data.features, np.where(data.labels > 0, "benign", "malignant"), list(data.feature_names)
+
+
+def test_every_check_of_scikit_learn_passes():
+    bad, count = not_passed("RescaleInvariantSVC")
+    assert not bad
+    assert count > 60
+
+
+# --- what it says ---------------------------------------------------------------------------------------------------
+
+
+def test_example_of_the_paper():
+    clf = RescaleInvariantSVC().fit(ROWS, LABELS)
+    assert clf.classes_.tolist() == ["down", "up"]
+    np.testing.assert_allclose(clf.coef_, [[2.5, 2.5]])
+    np.testing.assert_allclose(clf.intercept_, [-6])
+    assert clf.predict(POINTS).tolist() == ["up", "up", "down"]
+    np.testing.assert_allclose(clf.decision_function(POINTS), [1.5, 14, -6])
+    verdicts = clf.certify(POINTS)
+    assert list(verdicts) == [Verdict.NEUTRAL, Verdict.STRONGLY_POSITIVE, Verdict.STRONGLY_NEGATIVE]
+    assert check(verdicts.certificate(0).to_json()) == "neutral"
+    assert clf.predict_set(POINTS).tolist() == [[True, True], [False, True], [True, False]]
+    assert not clf.is_invariant_
+    assert clf.fit([ROWS[0], ROWS[1], ROWS[3]], ["up", "up", "down"]).is_invariant_
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_rescaling_contradicts_a_strong_verdict(seed):
+    training_set = made_sets.gaussian(seed, 1 + seed % 4)
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(40, training_set.n_features))
+    clf = RescaleInvariantSVC().fit(training_set.features, training_set.signs)
+    verdicts = clf.certify(points)
+    assert verdicts.strong.any()
+    for factors in np.exp(rng.normal(scale=2, size=(8, training_set.n_features))):
+        rescaled = RescaleInvariantSVC().fit(training_set.features * factors, training_set.signs)
+        labels = rescaled.predict(points * factors)
+        assert (labels[verdicts.strongly_positive] == 1).all()
+        assert (labels[verdicts.strongly_negative] == -1).all()
+
+
+def test_points_on_the_hyperplane_are_positive_whatever_the_rounding():
+    """Rounding would give some of these points a value below zero, against their strong verdicts."""
+    rng = np.random.default_rng(0)
+    ties = 0
+    for seed in range(40):
+        training_set = made_sets.integer_ties(seed)
+        points = rng.integers(-3, 8, (60, training_set.n_features)).astype(float)
+        clf = RescaleInvariantSVC().fit(training_set.features, training_set.signs)
+        values, positive = clf.decision_function(points), clf.predict(points) == 1
+        assert (positive == (values >= 0)).all()
+        ties += (values == 0).sum()
+        assert not (np.abs(values)[values != 0] < 1e-12).any()  # small values are exact ones
+        verdicts = clf.certify(points)
+        assert positive[verdicts.strongly_positive].all()
+        assert not positive[verdicts.strongly_negative].any()
+    assert ties > 10
+
+
+def test_fitting_and_predicting_enumerate_nothing(tumours):
+    features, labels, _ = tumours
+    clf = RescaleInvariantSVC().fit(features[:30], labels[:30])
+    clf.predict(features)
+    assert clf.engine_.made is None
+    assert clf.precompute() is clf
+    assert isinstance(clf.engine_.made, ComplexEngine)
+    engine = clf.engine_.made
+    clf.certify(features[:5])
+    assert clf.engine_.made is engine
+    assert clf.fit(features[:30], labels[:30]).engine_.made is None
+
+
+@pytest.mark.filterwarnings("ignore::rescaleinv.LeftOutWarning")
+def test_engines_agree(tumours):
+    features, labels, _ = tumours
+    few = features[:, [0, 2, 5]]
+    by_name = {
+        name: RescaleInvariantSVC(engine=name).fit(few[:20], labels[:20]).certify(few[100:115]).code
+        for name in ("complex", "milp", "milp:ortools")
+    }
+    assert (by_name["complex"] == by_name["milp"]).all()
+    assert (by_name["complex"] == by_name["milp:ortools"]).all()
+
+
+# --- rows that have to go -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", ["misclassified", "fewest", "greedy"])
+def test_rows_are_left_out_with_a_warning_that_names_them(rule):
+    with pytest.warns(LeftOutWarning, match=r"1 of 7 training rows were left out.*: rows 6;") as caught:
+        clf = RescaleInvariantSVC(drop_rule=rule).fit(*INCONSISTENT)
+    assert caught[0].message.rows == [6]
+    assert caught[0].filename == __file__  # it points at the call
+    assert clf.dropped_.tolist() == [6]
+    assert clf.training_set_.row_numbers.tolist() == [0, 1, 2, 3, 4, 5]
+    assert clf.certify([[5.1]])[0] is Verdict.STRONGLY_POSITIVE
+    assert clf.engine_.made.left_out == 1
+
+
+def test_a_warning_names_twenty_rows_at_most():
+    text = str(LeftOutWarning(list(range(50)), 100))
+    assert "19, …" in text
+    assert "20" not in text
+    again = pickle.loads(pickle.dumps(LeftOutWarning([3], 9)))
+    assert (again.rows, again.n_rows, str(again)) == ([3], 9, str(LeftOutWarning([3], 9)))
+
+
+def test_inconsistent_rows_may_be_refused():
+    with pytest.raises(InseparableError, match="no hyperplane separates"):
+        RescaleInvariantSVC(inconsistent="raise").fit(*INCONSISTENT)
+
+
+@pytest.mark.parametrize("rule", ["misclassified", "fewest", "greedy"])
+def test_no_class_is_emptied(rule):
+    rng = np.random.default_rng(3)
+    features, labels = rng.integers(0, 3, (30, 2)), np.r_[1, np.zeros(29, dtype=int)]
+    features[0] = 1  # one positive row, amid the others
+    with pytest.warns(LeftOutWarning):
+        clf = RescaleInvariantSVC(drop_rule=rule).fit(features, labels)
+    assert set(clf.training_set_.signs) == {1, -1}
+    assert is_separable(clf.training_set_)
+
+
+def test_one_point_with_both_labels_is_hopeless():
+    with pytest.raises(InseparableError, match="the same point with both labels"):
+        RescaleInvariantSVC().fit([[1, 2]] * 4, [0, 1, 0, 1])
+
+
+# --- soft margins and limited ranges --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [0.01, 1, 30])
+def test_a_finite_C_is_the_soft_margin_of_scikit_learn(C):
+    data = load("pima_diabetes")
+    features, labels = StandardScaler().fit_transform(data.features)[:150], data.labels[:150]
+    clf = RescaleInvariantSVC(C=C).fit(features, labels)
+    theirs = SVC(kernel="linear", C=C, tol=1e-8).fit(features, labels)
+    np.testing.assert_allclose(clf.coef_, theirs.coef_, atol=1e-5)
+    np.testing.assert_allclose(clf.decision_function(features), theirs.decision_function(features), atol=1e-4)
+    assert clf.dropped_.size == 0
+    assert clf.training_set_.n_rows == 150
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"C": 1.0}, "a finite C"),
+        ({"scale_range": 2}, "a limited scale_range"),
+        ({"engine": "gap"}, 'engine="gap"'),
+        ({"C": 1.0, "scale_range": (0.5, 2)}, "a finite C"),
+    ],
+)
+def test_what_this_version_does_not_decide_is_a_clear_error(options, what):
+    clf = RescaleInvariantSVC(**options).fit(ROWS, LABELS)
+    assert clf.predict(POINTS).tolist() == ["up", "up", "down"]
+    assert clf.engine_.name == "none"
+    for refused in (clf.certify, clf.predict_set):
+        with pytest.raises(NotAvailableError, match=f"no engine for limited ranges.*{what} was given") as caught:
+            refused(POINTS)
+        assert isinstance(caught.value, NotImplementedError)
+
+
+def test_the_rescaling_radius_and_the_invariance_of_soft_margins_are_refused():
+    with pytest.raises(NotAvailableError, match="no engine for limited ranges"):
+        RescaleInvariantSVC().fit(ROWS, LABELS).rescaling_radius(POINTS)
+    with pytest.raises(NotAvailableError, match="hard margin"):
+        _ = RescaleInvariantSVC(C=1.0).fit(ROWS, LABELS).is_invariant_
+
+
+def test_ranges_that_free_every_feature_are_no_limit():
+    verdicts = RescaleInvariantSVC(scale_range=(0, np.inf)).fit(ROWS, LABELS).certify(POINTS)
+    assert verdicts.code.tolist() == [0, 1, -1]
+
+
+# --- weights --------------------------------------------------------------------------------------------------------
+
+
+def test_rows_without_weight_are_not_there():
+    features, labels = INCONSISTENT
+    weights = [1, 1, 1, 1, 1, 1, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf = RescaleInvariantSVC().fit(features, labels, sample_weight=weights)
+    assert clf.dropped_.size == 0
+    assert clf.training_set_.row_numbers.tolist() == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(InputError, match="one class"):
+        RescaleInvariantSVC().fit(features, labels, sample_weight=[1, 1, 1, 0, 0, 0, 0])
+
+
+def test_a_hard_margin_does_not_depend_on_positive_weights():
+    plain = RescaleInvariantSVC().fit(ROWS, LABELS)
+    weighted = RescaleInvariantSVC(class_weight={"up": 5, "down": 0.1}).fit(ROWS, LABELS, sample_weight=[1, 2, 3, 9])
+    np.testing.assert_array_equal(weighted.coef_, plain.coef_)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 6])
+def test_a_row_of_weight_two_is_as_two_rows_where_rows_must_go(seed):
+    """Unless a class is down to its last row, which is chosen in another way then."""
+    rng = np.random.default_rng(seed)
+    features, labels, weights = rng.normal(size=(25, 2)), rng.integers(0, 2, 25), rng.integers(0, 4, 25)
+    with pytest.warns(LeftOutWarning):
+        weighted = RescaleInvariantSVC().fit(features, labels, sample_weight=weights)
+    with pytest.warns(LeftOutWarning):
+        repeated = RescaleInvariantSVC().fit(features.repeat(weights, axis=0), labels.repeat(weights))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6)
+
+
+def test_weights_say_which_rows_go():
+    features, labels = INCONSISTENT
+    with pytest.warns(LeftOutWarning):
+        clf = RescaleInvariantSVC(class_weight={0: 100, 1: 1}).fit(features, labels)
+    assert clf.dropped_.tolist() == [3, 4]
+    assert clf.predict([[9.2]]).tolist() == [0]
+
+
+@pytest.mark.parametrize("rule", ["fewest", "greedy"])
+def test_rules_that_count_rows_refuse_weights_that_differ(rule):
+    features, labels = INCONSISTENT
+    with pytest.raises(InputError, match="counts rows"):
+        RescaleInvariantSVC(drop_rule=rule).fit(features, labels, sample_weight=[1, 2, 3, 4, 5, 6, 7])
+    with pytest.warns(LeftOutWarning):
+        RescaleInvariantSVC(drop_rule=rule).fit(features, labels, sample_weight=[2] * 7)
+    # where nothing has to go, there is nothing to refuse
+    RescaleInvariantSVC(drop_rule=rule).fit(ROWS, LABELS, sample_weight=[1, 2, 3, 4])
+
+
+def test_weights_of_a_soft_margin_are_those_of_scikit_learn():
+    data = load("pima_diabetes")
+    features, labels = StandardScaler().fit_transform(data.features)[:120], data.labels[:120]
+    weights = np.random.default_rng(0).uniform(0.1, 3, 120)
+    clf = RescaleInvariantSVC(C=0.5, class_weight={1: 3, -1: 0.5}).fit(features, labels, sample_weight=weights)
+    theirs = SVC(kernel="linear", C=0.5, tol=1e-9, class_weight={1: 3, -1: 0.5})
+    theirs.fit(features, labels, sample_weight=weights)
+    np.testing.assert_allclose(clf.coef_, theirs.coef_, atol=1e-5)
+    np.testing.assert_allclose(clf.intercept_, theirs.intercept_, atol=1e-4)
+
+
+def test_balanced_classes_have_the_same_weight():
+    features, labels = load("banknote").features[:, :2], load("banknote").labels
+    rows = np.r_[:20, 1000:1100]
+    balanced = RescaleInvariantSVC(C=0.1, class_weight="balanced").fit(features[rows], labels[rows])
+    by_hand = RescaleInvariantSVC(C=0.1).fit(
+        features[rows], labels[rows], sample_weight=np.where(labels[rows] == labels[0], 120 / 40, 120 / 200)
+    )
+    np.testing.assert_allclose(balanced.coef_, by_hand.coef_)
+
+
+# --- in the company of others ---------------------------------------------------------------------------------------
+
+
+def test_certify_goes_through_a_pipeline_to_the_estimator(tumours):
+    features, labels, _ = tumours
+    pipeline = make_pipeline(StandardScaler(), RescaleInvariantSVC()).fit(features[:30], labels[:30])
+    inner = pipeline[-1].certify(pipeline[0].transform(features[30:80]))
+    assert (certify(pipeline, features[30:80]).code == inner.code).all()
+    assert (certify(make_pipeline(pipeline), features[30:80]).code == inner.code).all()
+
+
+def test_standardising_is_one_of_the_rescalings():
+    training_set = made_sets.gaussian(4, 4)
+    points = np.random.default_rng(0).normal(size=(60, 4))
+    alone = RescaleInvariantSVC().fit(training_set.features, training_set.signs)
+    pipeline = make_pipeline(StandardScaler(), RescaleInvariantSVC()).fit(training_set.features, training_set.signs)
+    codes = certify(pipeline, points).code
+    assert (certify(alone, points).code == codes).all()
+    assert {-1, 0, 1} == set(codes)
+
+
+def test_a_search_stands_for_its_best_estimator(tumours):
+    features, labels, _ = tumours
+    pipeline = make_pipeline(StandardScaler(), RescaleInvariantSVC())
+    grid = {"rescaleinvariantsvc__drop_rule": ["misclassified", "greedy"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeftOutWarning)
+        search = GridSearchCV(pipeline, grid, cv=3).fit(features[:60], labels[:60])
+    assert search.best_score_ > 0.8
+    assert search.best_estimator_[-1].engine_.made is None
+    assert (certify(search, features[60:80]).code == certify(search.best_estimator_, features[60:80]).code).all()
+
+
+def test_cross_validation_with_soft_and_hard_margins(tumours):
+    features, labels, _ = tumours
+    for C in (0.1, float("inf")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LeftOutWarning)
+            scores = cross_val_score(RescaleInvariantSVC(C=C), features[:90], labels[:90], cv=3)
+        assert scores.min() > 0.8
+
+
+def test_certify_says_what_cannot_certify():
+    other = LogisticRegression().fit(ROWS, LABELS)
+    for estimator in (other, make_pipeline(StandardScaler(), LogisticRegression()).fit(ROWS, LABELS)):
+        with pytest.raises(
+            InputError, match="LogisticRegression can't certify; a fitted RescaleInvariantSVC is needed"
+        ):
+            certify(estimator, POINTS)
+    for unfitted in (RescaleInvariantSVC(), make_pipeline(StandardScaler(), RescaleInvariantSVC())):
+        with pytest.raises(NotFittedError):
+            certify(unfitted, POINTS)
+
+
+def test_clones_have_the_parameters_and_nothing_else():
+    clf = RescaleInvariantSVC(scale_range=(0.5, 2), C=3, engine="milp", drop_rule="fewest", n_jobs=2).fit(ROWS, LABELS)
+    copy = clone(clf)
+    assert copy.get_params() == clf.get_params()
+    assert not hasattr(copy, "classes_")
+    assert not hasattr(copy, "is_invariant_")
+
+
+def test_tables_of_all_kinds_say_the_same(tumours):
+    features, labels, names = tumours
+    plain = RescaleInvariantSVC().fit(features[:30], labels[:30])
+    expected = plain.certify(features[30:60]).code
+    assert not hasattr(plain, "feature_names_in_")
+    kinds = {
+        "pandas": lambda rows: pd.DataFrame(rows, columns=names),
+        "polars": lambda rows: pl.DataFrame(rows, schema=names),
+        "csr": sparse.csr_array,
+        "coo": sparse.coo_matrix,
+        "lists": lambda rows: rows.tolist(),
+    }
+    for kind, table in kinds.items():
+        clf = RescaleInvariantSVC().fit(table(features[:30]), labels[:30])
+        assert (clf.certify(table(features[30:60])).code == expected).all(), kind
+        assert (clf.predict(table(features)) == plain.predict(features)).all(), kind
+        if kind in ("pandas", "polars"):
+            assert clf.feature_names_in_.tolist() == names
+            assert clf.training_set_.feature_names == tuple(names)
+            with pytest.raises(InputError, match="feature names should match"):
+                clf.predict(table(features)[names[::-1]])
+
+
+@pytest.mark.parametrize("wrap", [pd.Series, pl.Series, list, np.array], ids=["pandas", "polars", "list", "array"])
+def test_labels_of_all_kinds(wrap):
+    clf = RescaleInvariantSVC().fit(ROWS, wrap(LABELS))
+    assert clf.predict(POINTS).tolist() == ["up", "up", "down"]
+    assert clf.training_set_.classes == ("down", "up")
+
+
+@pytest.mark.parametrize("enumerated", [False, True])
+def test_pickled_estimators_go_on_where_they_were(tmp_path, enumerated):
+    clf = RescaleInvariantSVC().fit(ROWS, LABELS)
+    if enumerated:
+        clf.precompute()
+    joblib.dump(clf, tmp_path / "model")
+    again = joblib.load(tmp_path / "model")
+    assert (again.engine_.made is not None) == enumerated
+    assert (again.certify(POINTS).code == clf.certify(POINTS).code).all()
+    assert repr(again.engine_) == repr(clf.engine_)
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"C": 0}, "C is 0; a positive number is needed"),
+        ({"C": float("nan")}, "C is nan"),
+        ({"C": "1"}, "C is '1'"),
+        ({"engine": "simplex"}, "the engine 'simplex' is not known; there are 'auto', 'complex'"),
+        ({"engine": ["auto"]}, "the engine .'auto'. is not known"),
+        ({"inconsistent": "ignore"}, "inconsistent is 'ignore'"),
+        ({"drop_rule": "all"}, "the rule 'all' is not known"),
+        ({"time_limit": 0}, "time_limit is 0"),
+        ({"max_vertices": -1}, "max_vertices is -1"),
+        ({"max_seconds": "long"}, "max_seconds is 'long'"),
+        ({"n_jobs": 0}, "n_jobs is 0"),
+        ({"scale_range": (2, 3)}, "does not contain 1"),
+        ({"class_weight": "heavy"}, "class_weight is 'heavy'"),
+        ({"class_weight": {"up": 0}}, "weights must be positive"),
+    ],
+)
+def test_parameters_are_checked_when_fitting(options, message):
+    with pytest.raises(InputError, match=message):
+        RescaleInvariantSVC(**options).fit(ROWS, LABELS)
+
+
+def test_data_are_refused_with_reasons():
+    clf = RescaleInvariantSVC()
+    with pytest.raises(InputError, match=r"NaN or infinity in 1 cell.*row 1, column 0"):
+        clf.fit([[1, 2], [np.nan, 1]], [0, 1])
+    with pytest.raises(InputError, match="NaN or infinity"):
+        clf.fit(sparse.csr_array([[1, 2], [np.nan, 1]]), [0, 1])
+    with pytest.raises(InputTypeError, match="where numbers belong"):
+        clf.fit(pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2021-01-01"]).astype(object)}), [0, 1])
+    with pytest.raises(InputError, match="Only binary classification is supported"):
+        clf.fit([[1], [2], [3]], [0, 1, 2])
+    with pytest.raises(InputTypeError, match="labels represented as bytes"):
+        clf.fit([[1], [2]], [b"no", b"yes"])
+    with pytest.raises(InputError, match="Unknown label type: continuous"):
+        clf.fit([[1], [2]], [0.5, 1.5])
+    with pytest.raises(InputError, match="Negative values in data"):
+        clf.fit(ROWS, LABELS, sample_weight=[1, 1, 1, -1])
+    with pytest.raises(InputError, match="X has 3 features, but RescaleInvariantSVC is expecting 2"):
+        clf.fit(ROWS, LABELS).certify([[1, 2, 3]])
+
+
+def test_the_training_set_is_the_estimators_own():
+    rows = np.array(ROWS)
+    clf = RescaleInvariantSVC().fit(rows, LABELS)
+    rows[:] = 0
+    assert (clf.training_set_.features == ROWS).all()
+    assert isinstance(clf.training_set_, TrainingSet)

@@ -1,0 +1,87 @@
+"""Which engine is chosen, what it is told, and what happens when its budget is used up."""
+
+import made_sets
+import numpy as np
+import pytest
+
+from rescaleinv import ComplexEngine, InputError, MilpEngine, NotAvailableError, TrainingSet
+from rescaleinv.engine_choice import EngineSettings, choose_engine, most_vertices
+
+
+def separable(n_rows, n_features, n_constant=0):
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(n_rows, n_features))
+    features[:, 0] += np.where(np.arange(n_rows) % 2, 10, -10)
+    return TrainingSet(np.hstack([features, np.ones((n_rows, n_constant))]), np.arange(n_rows) % 2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "name"),
+    [((30, 15), "complex"), ((30, 16), "milp:highs"), ((4, 60), "complex"), ((30, 10, 90), "complex")],
+)
+def test_auto_looks_at_features_that_vary_and_at_rows(shape, name):
+    choice = choose_engine("auto", separable(*shape))
+    assert choice.name == str(choice) == name
+    assert f"{shape[1]} features that vary and {shape[0]} rows" in choice.reason
+    assert repr(choice) == f"EngineChoice({name!r}: {choice.reason})"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_there_are_no_more_vertices_than_that(seed):
+    engine = ComplexEngine(made_sets.gaussian(seed))
+    reduced = engine.reduced_training_set
+    assert 0 < len(engine.vertices.bases) <= most_vertices(reduced.n_features, reduced.n_rows)
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "solver"),
+    [
+        ("milp", "milp:highs", "highs"),
+        ("milp:pulp", "milp:pulp", "pulp"),
+        ("milp:ortools:highs", "milp:ortools:highs", "ortools:highs"),
+    ],
+)
+def test_the_solver_that_was_asked_for(asked, name, solver):
+    settings = EngineSettings(time_limit=3, n_jobs=2, left_out=5)
+    choice = choose_engine(asked, separable(8, 2), settings=settings)
+    assert choice.name == name
+    assert "asked for" in choice.reason
+    assert isinstance(choice.engine, MilpEngine)
+    assert choice.engine is choice.engine
+    assert (choice.engine.solver, choice.engine.time_limit) == (solver, 3)
+    assert (choice.engine.n_jobs, choice.engine.left_out) == (2, 5)
+
+
+def test_what_the_complex_is_told():
+    settings = EngineSettings(time_limit=3, max_seconds=7, n_jobs=2, left_out=5)
+    auto = choose_engine("auto", separable(8, 2), settings=settings).engine
+    assert (auto.budget.vertices, auto.budget.seconds, auto.n_threads, auto.left_out) == (2_000_000, 7, 2, 5)
+    assert isinstance(auto.fallback, MilpEngine)
+    assert (auto.fallback.solver, auto.fallback.time_limit, auto.fallback.left_out) == ("highs", 3, 5)
+    asked = choose_engine("complex", separable(8, 2), settings=EngineSettings(max_vertices=99)).engine
+    assert (asked.budget.vertices, asked.n_threads, asked.fallback) == (99, 1, None)
+    assert choose_engine("complex", separable(8, 2)).engine.budget.vertices == 20_000_000
+
+
+def test_points_that_the_budget_leaves_open_go_to_the_milp():
+    training_set = made_sets.gaussian(3, 4)
+    points = np.random.default_rng(1).normal(size=(15, 4))
+    everything = choose_engine("complex", training_set).engine.certify(points)
+    one_vertex = EngineSettings(max_vertices=1)
+    stopped = choose_engine("complex", training_set, settings=one_vertex).engine.certify(points)
+    assert stopped.unknown.any()
+    helped = choose_engine("auto", training_set, settings=one_vertex).engine.certify(points)
+    assert (helped.code == everything.code).all()
+
+
+def test_none_is_no_engine():
+    choice = choose_engine("complex", separable(8, 2), limited=True)
+    assert choice.name == "none"
+    with pytest.raises(NotAvailableError, match="no verdicts: this version has no engine for limited ranges"):
+        _ = choice.engine
+    assert choice.made is None
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(InputError, match="the engine 'milp:cplex' is not known"):
+        choose_engine("milp:cplex", separable(8, 2))
