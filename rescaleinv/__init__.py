@@ -25,7 +25,6 @@ _HOMES = {
     "certify": "classifier",
     "RescaleInvariantOneVsOne": "multiclass",
     "RescaleInvariantOneVsRest": "multiclass",
-    "BatchError": "workers",
     "BatchSummary": "batch",
     "certify_dask": "batch",
     "certify_files": "batch",
@@ -46,6 +45,7 @@ _HOMES = {
     "MissingSolverError": "errors",
     "CertificateError": "errors",
     "NotAvailableError": "errors",
+    "BatchError": "errors",
     "LeftOutWarning": "errors",
 }
 
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from rescaleinv.engines.complex import ComplexEngine
     from rescaleinv.engines.milp import MilpEngine
     from rescaleinv.errors import (
+        BatchError,
         CertificateError,
         DatasetUnavailableError,
         InputError,
@@ -90,4 +91,3 @@ if TYPE_CHECKING:
     from rescaleinv.separability import is_separable, separable_subset
     from rescaleinv.svm import minimal_norm_svm
     from rescaleinv.verdict import Certificate, Verdict, Verdicts, Witness
-    from rescaleinv.workers import BatchError

@@ -36,6 +36,10 @@ class CertificateError(RescaleInvError, ValueError):
     """A certificate could not be made, read, or believed."""
 
 
+class BatchError(RescaleInvError, RuntimeError):
+    """A run over files was cut short; called again in the same way it goes on where it was."""
+
+
 class NotAvailableError(RescaleInvError, NotImplementedError):
     """What was asked for is planned, but this version does not have it."""
 

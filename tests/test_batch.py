@@ -28,12 +28,10 @@ from rescaleinv import (
     batch,
     certify_dask,
     certify_files,
-    csv_groups,
-    streams,
-    workers,
 )
+from rescaleinv.batch import csv_groups, streams, workers
+from rescaleinv.batch.manifest import RunFolder
 from rescaleinv.datasets import load
-from rescaleinv.manifest import RunFolder
 
 NAMES = ["clump", "size", "shape", "adhesion"]
 PATIENCE = 120  # seconds until a process that should have done something counts as stuck
@@ -490,7 +488,7 @@ def test_an_error_in_a_helper_is_told_as_it_is(model, points, tmp_path):
 ORPHAN = """
 import os, sys, time
 from joblib.externals.loky import ProcessPoolExecutor
-from rescaleinv import workers
+from rescaleinv.batch import workers
 
 def stay(owner):
     workers._end_with(owner)

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rescaleinv import InputError, csv_groups, streams
-from rescaleinv.streams import Columns, choose_columns, find_files, read_rows, survey
+from rescaleinv import InputError
+from rescaleinv.batch import csv_groups, streams
+from rescaleinv.batch.streams import Columns, choose_columns, find_files, read_rows, survey
 
 
 def write_csv(path, rows):

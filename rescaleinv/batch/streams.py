@@ -13,7 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rescaleinv.csv_groups import Group, parse_group, scan_csv
+from rescaleinv.batch.csv_groups import Group, parse_group, scan_csv
 from rescaleinv.errors import InputError
 from rescaleinv.tables import ENDINGS, check_table_name
 

@@ -14,12 +14,9 @@ from typing import Any
 import numpy as np
 
 from rescaleinv import __version__, model_io
-from rescaleinv.classifier import RescaleInvariantSVC
-from rescaleinv.errors import InputError
-from rescaleinv.manifest import RunFolder
-from rescaleinv.progress import progress_bar
-from rescaleinv.streams import Paths, TableFile, choose_columns, feature_columns, find_files, survey
-from rescaleinv.workers import (
+from rescaleinv.batch.manifest import RunFolder
+from rescaleinv.batch.streams import Paths, TableFile, choose_columns, feature_columns, find_files, survey
+from rescaleinv.batch.workers import (
     COUNTED,
     PLACE_COLUMNS,
     VERDICT_COLUMNS,
@@ -30,6 +27,9 @@ from rescaleinv.workers import (
     on_this_machine,
     verdict_columns,
 )
+from rescaleinv.classifier import RescaleInvariantSVC
+from rescaleinv.errors import InputError
+from rescaleinv.progress import progress_bar
 
 # The engine leaves inner vertices out from 200,000 points a call on, and Parquet's row groups are often powers of two.
 _CHUNK_ROWS = 262_144

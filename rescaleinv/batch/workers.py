@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
+from rescaleinv.batch.manifest import Part, RunFolder
+from rescaleinv.batch.streams import Columns, TableFile, read_rows
 from rescaleinv.classifier import RescaleInvariantSVC
-from rescaleinv.errors import InputError, RescaleInvError
-from rescaleinv.manifest import Part, RunFolder
+from rescaleinv.errors import BatchError, InputError
 from rescaleinv.problem import LARGEST_VALUE, FloatArray
-from rescaleinv.streams import Columns, TableFile, read_rows
 from rescaleinv.verdict import Verdict, Verdicts
 
 if TYPE_CHECKING:
@@ -34,10 +34,6 @@ COUNTED = {kind.name.lower(): kind for kind in Verdict}
 _MISSING = "a value is missing"
 _TOO_LARGE = f"a value is infinite or beyond {LARGEST_VALUE:g}"
 _SECONDS_FOR_DASK = 60
-
-
-class BatchError(RescaleInvError, RuntimeError):
-    """A run over files was cut short; called again in the same way it goes on where it was."""
 
 
 @dataclass(frozen=True)
