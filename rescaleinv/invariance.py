@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 from rescaleinv.errors import SolverError
 from rescaleinv.evidence import exact_svm_at
-from rescaleinv.problem import FloatArray, IntArray, TrainingSet
+from rescaleinv.problem import FloatArray, IntArray, TrainingSet, require_training_set
 from rescaleinv.rationals import nonnegative_solution
 from rescaleinv.svm import SVMSolution, minimal_norm_svm
 
@@ -155,6 +155,7 @@ def check_invariance(training_set: TrainingSet) -> Invariance:
     >>> check_invariance(TrainingSet([[-1, 5], [5, -1], [1, 1]], [1, 1, -1]))
     Invariance(invariant=True, proved=True, weights=array([1., 1.]), intercept=-3.0)
     """
+    require_training_set(training_set)
     svm = minimal_norm_svm(training_set, np.ldexp(1.0, -training_set.conditioning.exponent))
     tight = svm.tight_rows(1e-8)
     reach = np.ldexp(svm.weights, training_set.conditioning.exponent)

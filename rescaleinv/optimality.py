@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from rescaleinv.errors import InputError
-from rescaleinv.problem import FloatArray, TrainingSet, exact_number
+from rescaleinv.problem import FloatArray, TrainingSet, exact_number, require_training_set
 from rescaleinv.rationals import nonnegative_solution
 
 # Below this size the exact simplex needs no hint from the float solver; above, the hint saves most of its pivots.
@@ -123,6 +123,7 @@ def _places(training_set: TrainingSet, weights: Any, intercept: Any, tolerance: 
     A weight within the tolerance of 0 may be a tiny one or rounding error: so there are several places, from the signs as
     given to those with all such weights taken for 0, the smallest first.
     """
+    require_training_set(training_set)
     w = training_set.exact_weights(weights)
     allowed = exact_number(tolerance, "the tolerance")
     # the margins' own size, in which the features' offsets cancel

@@ -381,6 +381,8 @@ class TrainingSet:
 
     def exact_weights(self, weights: Any) -> list[Fraction]:
         """One weight a feature as the rational that it is."""
+        if not isinstance(weights, Iterable):
+            raise InputError(f"the weights are {weights!r}; one for each of {self.n_features} features is needed")
         w = [exact_number(value, f"the weight of feature {j}") for j, value in enumerate(weights)]
         if len(w) != self.n_features:
             raise InputError(f"{len(w)} weights were given for {self.n_features} features")
@@ -442,6 +444,10 @@ class TrainingSet:
         chosen = np.asarray(rows)
         if not chosen.size:
             raise InputError("no rows were chosen; both classes are needed, so two rows at least")
+        try:
+            self.row_numbers[chosen]
+        except IndexError as error:
+            raise InputError(f"these are not rows of a training set of {self.n_rows} rows: {error}") from error
         part = TrainingSet(
             self.features[chosen],
             self.signs[chosen],
@@ -451,3 +457,9 @@ class TrainingSet:
         )
         part.classes = self.classes
         return part
+
+
+def require_training_set(value: Any) -> None:
+    """An ``InputError`` for anything but a ``TrainingSet``."""
+    if not isinstance(value, TrainingSet):
+        raise InputError(f"a TrainingSet is needed, {type(value).__name__} was given")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.optimize import linprog
 
 from rescaleinv.errors import InputError, InseparableError, SolverError
-from rescaleinv.problem import FloatArray, IntArray, TrainingSet
+from rescaleinv.problem import FloatArray, IntArray, TrainingSet, require_training_set
 from rescaleinv.rationals import nonnegative_solution
 
 # How many of the worst rows join the exact decision at a time.
@@ -105,6 +105,7 @@ def is_separable(training_set: TrainingSet) -> bool:
     >>> is_separable(TrainingSet([[0], [1], [2]], [-1, 1, 1])), is_separable(TrainingSet([[0], [1], [2]], [-1, 1, -1]))
     (True, False)
     """
+    require_training_set(training_set)
     return separation(training_set).separable
 
 
@@ -296,7 +297,8 @@ def separable_subset(
     >>> separable_subset(ts, "fewest").dropped
     array([5])
     """
-    if rule not in _RULES:
+    require_training_set(training_set)
+    if not isinstance(rule, str) or rule not in _RULES:
         raise InputError(f"the rule {rule!r} is not known; there are {', '.join(map(repr, _RULES))}")
     if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
         raise InputError(f"time_limit is {time_limit!r}; a positive number of seconds, or None, is needed")

@@ -16,7 +16,7 @@ from scipy.optimize import nnls
 
 from rescaleinv.errors import InputError, InseparableError
 from rescaleinv.exact_svm import exact_svm
-from rescaleinv.problem import FloatArray, IntArray, TrainingSet, as_matrix
+from rescaleinv.problem import FloatArray, IntArray, TrainingSet, as_matrix, require_training_set
 
 # A point is a candidate for the tight set if its margin is this near to 1 in the solver's own answer.
 _NEARLY_TIGHT = 1e-5
@@ -247,6 +247,7 @@ def minimal_norm_svm(training_set: TrainingSet, rescaling: Any = None) -> SVMSol
     >>> minimal_norm_svm(ts, rescaling=[5, 1]).weights.round(9)
     array([3., 2.])
     """
+    require_training_set(training_set)
     tau = as_rescaling(rescaling, training_set.n_features)
     exponents = np.frexp(tau)[1] + training_set.conditioning.exponent
     varies = training_set.conditioned.any(axis=0)  # a constant feature gets no weight, whatever its factor
@@ -274,7 +275,12 @@ def minimal_norm_svm(training_set: TrainingSet, rescaling: Any = None) -> SVMSol
     _require_separable(training_set)
     exact = exact_svm(training_set, [Fraction(t) ** 2 for t in tau.tolist()], _nearest_points(rows, signs))
     multipliers = np.zeros(len(rows))
-    multipliers[list(exact.multipliers)] = [float(a) for a in exact.multipliers.values()]
+    try:
+        multipliers[list(exact.multipliers)] = [float(a) for a in exact.multipliers.values()]
+    except OverflowError as error:
+        raise InputError(
+            "the multipliers at this rescaling are beyond what a float can hold; choose factors nearer to 1"
+        ) from error
     original = np.array([float(w) for w in exact.weights])
     value_at_anchor = float(exact.decision_value([Fraction(x) for x in training_set.conditioning.anchor.tolist()]))
     return SVMSolution(training_set, original, float(exact.intercept), multipliers, tau, value_at_anchor)

@@ -99,6 +99,8 @@ class Certificate:
             ...
         rescaleinv.errors.CertificateError: a certificate is a JSON object with a digest
         """
+        if not isinstance(text, str):
+            raise CertificateError(f"the JSON text of a certificate is needed, {type(text).__name__} was given")
         try:
             content = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_without_repeats)
             digest = content.pop("digest", None) if isinstance(content, dict) else None

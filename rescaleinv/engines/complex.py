@@ -26,7 +26,7 @@ from rescaleinv.engines.walk import Budget, Vertices, available_processors, enum
 from rescaleinv.errors import CertificateError, InputError
 from rescaleinv.evidence import certificate_of, exact_optimum, witness_from
 from rescaleinv.exact_svm import ExactClassifier
-from rescaleinv.problem import FloatArray, TrainingSet, as_matrix
+from rescaleinv.problem import FloatArray, TrainingSet, as_matrix, require_training_set
 from rescaleinv.progress import progress_bar
 from rescaleinv.verdict import Certificate, Verdict, Verdicts, Witness, rational_text, verdict_words
 from rescaleinv.witness import label_at_finite_rescaling
@@ -105,8 +105,7 @@ class ComplexEngine:
         left_out: int = 0,
         progress: bool | None = None,
     ) -> None:
-        if not isinstance(training_set, TrainingSet):
-            raise InputError(f"a TrainingSet is needed, {type(training_set).__name__} was given")
+        require_training_set(training_set)
         for name, value in (("max_vertices", max_vertices), ("max_seconds", max_seconds), ("max_bytes", max_bytes)):
             if value is not None and not (isinstance(value, Real) and value > 0):
                 raise InputError(f"{name} is {value!r}; a positive number, or None for no limit, is needed")

@@ -20,7 +20,7 @@ from rescaleinv.engines.search import Classifier, Outcome, Search, decide, unkno
 from rescaleinv.errors import CertificateError, InputError, MissingSolverError
 from rescaleinv.evidence import exact_optimum, exact_svm_at, witness_from
 from rescaleinv.exact_svm import ExactClassifier
-from rescaleinv.problem import FloatArray, TrainingSet, as_matrix
+from rescaleinv.problem import FloatArray, TrainingSet, as_matrix, require_training_set
 from rescaleinv.progress import Bar, progress_bar
 from rescaleinv.rationals import nonnegative_solution
 from rescaleinv.verdict import Certificate, Verdict, Verdicts, Witness, verdict_words
@@ -85,8 +85,7 @@ class MilpEngine:
         left_out: int = 0,
         progress: bool | None = None,
     ) -> None:
-        if not isinstance(training_set, TrainingSet):
-            raise InputError(f"a TrainingSet is needed, {type(training_set).__name__} was given")
+        require_training_set(training_set)
         if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
             raise InputError(f"time_limit is {time_limit!r}; a positive number of seconds, or None, is needed")
         if not isinstance(n_jobs, Integral) or n_jobs == 0:

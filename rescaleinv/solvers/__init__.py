@@ -30,7 +30,7 @@ BACKENDS: dict[str, Callable[[], Solve]] = {
 
 def backend(name: str) -> Solve:
     """The function of a backend; ``MissingSolverError`` where its package is not installed."""
-    if name not in BACKENDS:
+    if not isinstance(name, str) or name not in BACKENDS:
         raise InputError(f"the solver {name!r} is not known; there are {', '.join(map(repr, BACKENDS))}")
     return BACKENDS[name]()
 
