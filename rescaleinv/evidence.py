@@ -12,7 +12,7 @@ import rescaleinv
 from rescaleinv.errors import CertificateError
 from rescaleinv.exact_svm import ExactClassifier, exact_svm
 from rescaleinv.optimality import probe_cell
-from rescaleinv.problem import TrainingSet, as_matrix
+from rescaleinv.problem import FloatArray, TrainingSet, as_matrix
 from rescaleinv.svm import as_rescaling, minimal_norm_svm
 from rescaleinv.verdict import SCHEMA, Certificate, Witness, rational_text
 
@@ -133,7 +133,12 @@ def witness_from(
 ) -> Witness:
     """The two rescalings that disagree as floats to train with, and the certificate."""
     certificate = certificate_from(training_set, point, positive, negative, left_out=left_out)
-    return Witness(positive.rescaling, negative.rescaling, certificate)
+    return Witness(_about_one(positive.rescaling), _about_one(negative.rescaling), certificate)
+
+
+def _about_one(rescaling: FloatArray) -> FloatArray:
+    """Without a common power of two, which changes nothing, so that two rescalings can be compared."""
+    return np.ldexp(rescaling, -int(np.rint(np.log2(rescaling).mean())))
 
 
 def neutral_certificate(

@@ -263,3 +263,15 @@ def test_a_witness_has_the_rescalings_and_the_certificate():
     assert witness.certificate.content["training"]["left_out"] == 2
     for rescaling, sign in ((witness.positive, 1), (witness.negative, -1)):
         assert sign * minimal_norm_svm(EXAMPLE_1, rescaling).decision_function([[-1, 4]])[0] > 0
+
+
+def test_the_factors_of_a_witness_are_about_one():
+    """A common factor changes nothing, and would make the two rescalings hard to compare."""
+    training_set = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    point = [Fraction(-1), Fraction(4)]
+    svms = [exact_svm_at(training_set, tau) for tau in ([2.0**40, 2.0**40], [5 * 2.0**-60, 2.0**-60])]
+    witness = witness_from(training_set, point, *svms)
+    assert witness.positive.tolist() == [1, 1]
+    assert 0.5 < np.exp(np.log(witness.negative).mean()) < 2
+    assert witness.negative[0] == pytest.approx(5 * witness.negative[1], rel=1e-5)
+    assert check(witness.certificate.to_json()) == "neutral"
