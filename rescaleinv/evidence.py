@@ -86,7 +86,7 @@ def training_object(training_set: TrainingSet, left_out: int) -> dict[str, Any]:
         "sha256": training_set.sha256,
         "left_out": left_out,
         "labels": [int(s) for s in training_set.signs],
-        "rows": [[rational_text(Fraction(x)) for x in row] for row in training_set.features.tolist()],
+        "rows": training_set.row_texts,
     }
 
 

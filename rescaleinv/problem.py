@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rescaleinv.errors import InputError
+from rescaleinv.verdict import rational_text
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -438,6 +439,11 @@ class TrainingSet:
         for row, sign in zip(self.features.tolist(), self.signs.tolist(), strict=True):
             digest.update(f"{sign}:{','.join(str(Fraction(value)) for value in row)}\n".encode())
         return digest.hexdigest()
+
+    @cached_property
+    def row_texts(self) -> list[list[str]]:
+        """The rows as exact numbers in text, as certificates state them."""
+        return [[rational_text(Fraction(value)) for value in row] for row in self.features.tolist()]
 
     def subset(self, rows: npt.ArrayLike) -> TrainingSet:
         """The training set of the given rows (positions or mask), which keep their ``row_numbers``."""
