@@ -146,6 +146,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
             See the notes on weights.
         """
         self._check_parameters()
+        self._fitted_parameters = self.get_params(deep=False)
         features = checked_features(self, X, fitting=True)
         names = getattr(self, "feature_names_in_", None)
         limits = as_scale_range(self.scale_range, self.n_features_in_, None if names is None else names.tolist())
@@ -176,7 +177,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if not (isinstance(self.C, Real) and self.C > 0):
             raise InputError(f"C is {self.C!r}; a positive number is needed, or inf for a hard margin")
-        if self.inconsistent not in ("drop", "raise"):
+        if not isinstance(self.inconsistent, str) or self.inconsistent not in ("drop", "raise"):
             raise InputError(f'inconsistent is {self.inconsistent!r}; "drop" or "raise" is needed')
         for name in ("time_limit", "max_vertices", "max_seconds"):
             value = getattr(self, name)
@@ -204,6 +205,8 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
             if self.drop_rule == "misclassified":
                 # separable, unless a class is down to its last row
                 part = whole.subset(rightly_classified(whole, weights))
+                if not part.conditioned.any():  # both classes at one point, where nothing separates them
+                    part = whole
             elif np.ptp(weights):
                 raise InputError(
                     f"drop_rule={self.drop_rule!r} counts rows, and rows of different weights were given for classes "
@@ -302,7 +305,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         classes, class_arrays = model_io.pack_labels(self.classes_)
         state, vertex_arrays = model_io.pack_vertices(self.engine_.made)
         content = {
-            "params": model_io.pack(self.get_params(deep=False)),
+            "params": model_io.pack(self._fitted_parameters),  # as they were, whatever was set since
             "feature_names": None if names is None else names.tolist(),
             "classes": classes,
             "vertices": state,
@@ -329,13 +332,14 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         with model_io.reading(path) as (content, arrays):
             estimator = cls(**model_io.unpack(content["params"]))
             estimator._check_parameters()
+            estimator._fitted_parameters = estimator.get_params(deep=False)
             names = content["feature_names"]
             training_set = TrainingSet(
                 arrays["features"],
                 arrays["signs"],
                 positive=1,
                 feature_names=names,
-                row_numbers=arrays["row_numbers"],
+                row_numbers=model_io.integers(arrays["row_numbers"]),
             )
             estimator.classes_ = model_io.unpack_labels(content["classes"], arrays)
             training_set.classes = tuple(estimator.classes_.tolist())
@@ -343,9 +347,9 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
             estimator.n_features_in_ = training_set.n_features
             if names is not None:
                 estimator.feature_names_in_ = np.array(names, dtype=object)
-            estimator.dropped_ = arrays["dropped"]
-            if arrays["weights"].shape != (training_set.n_features,):
-                raise ValueError(f"it has weights of shape {arrays['weights'].shape}")
+            estimator.dropped_ = model_io.integers(arrays["dropped"])
+            model_io.require_finite(arrays["weights"], (training_set.n_features,))
+            model_io.require_finite(arrays["offsets"], (2,))
             estimator._set_reference(arrays["weights"], *map(float, arrays["offsets"]))
             estimator._choose_engine(as_scale_range(estimator.scale_range, training_set.n_features, names))
             if content["vertices"] is not None:
@@ -374,7 +378,7 @@ def certify(estimator: Any, X: Any) -> Verdicts:
     if isinstance(estimator, Pipeline):
         check_is_fitted(estimator)
         return certify(estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X)
-    if not hasattr(estimator, "certify"):
+    if not hasattr(estimator, "certify") or isinstance(estimator, type):
         raise InputError(
             f"{type(estimator).__name__} can't certify; a fitted RescaleInvariantSVC is needed, or a pipeline or a search "
             "that ends in one"

@@ -22,7 +22,7 @@ examples:
 
 _CERTIFY_EXAMPLES = """\
 examples:
-  rescaleinv certify train.csv test.csv --label ill
+  rescaleinv certify train.csv test.csv --label ill --keep patient --out verdicts.csv
   rescaleinv certify train.csv test.parquet --label class --positive malignant --out verdicts.parquet
   rescaleinv certify train.csv test.csv --label ill --proof proof && rescaleinv verify proof/*.jsonl
 
@@ -50,7 +50,8 @@ def _add_certify(commands: Any) -> None:
         "certify",
         help="judge the rows of a table under every rescaling of its features",
         description="Says of each row of TEST whether an SVM's answer, trained on TRAIN, holds under every rescaling of the "
-        "features. Where TEST has the label too, the answers are compared with it.",
+        "features. All columns of TRAIN but the label, and those that are kept or ignored, are features. Where TEST has the "
+        "label too, the answers are compared with it.",
         epilog=_CERTIFY_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -68,9 +69,14 @@ def _add_certify(commands: Any) -> None:
     certify.add_argument(
         "--inconsistent", choices=("drop", "raise"), default="drop", help="inseparable rows: leave out, or fail"
     )
+    certify.add_argument(
+        "--keep", metavar="COLUMN", action="append", default=[], help="no feature, but copied to --out: an identifier"
+    )
+    certify.add_argument("--ignore", metavar="COLUMN", action="append", default=[], help="no feature")
     certify.add_argument("--out", metavar="FILE", help="write the verdicts there, CSV or Parquet, one row a point")
-    certify.add_argument("--certificates", metavar="FILE", help="write certificates there, one a line, and check them")
-    certify.add_argument("--proof", metavar="FOLDER", help="certificates of all verdicts, strong ones too, checked")
+    proofs = certify.add_mutually_exclusive_group()
+    proofs.add_argument("--certificates", metavar="FILE", help="write certificates there, one a line, and check them")
+    proofs.add_argument("--proof", metavar="FOLDER", help="certificates of all verdicts, strong ones too, checked")
     certify.add_argument("--report", action="store_true", help="fail if TEST has no label to compare with")
 
 
@@ -82,6 +88,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("rescaleinv: interrupted", file=sys.stderr)
+        return 130
     except BrokenPipeError:  # the reader, such as head, has seen enough; nothing may be said about what it did not see
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2

@@ -128,7 +128,21 @@ def unpack_labels(packed: Any, arrays: Arrays) -> npt.NDArray[Any]:
     classes = arrays["classes"] if packed is None else np.array(unpack(packed), dtype=object)
     if classes.shape != (2,):
         raise ValueError(f"it has labels of shape {classes.shape}")
+    if not classes[0] < classes[1]:
+        raise ValueError("its labels are not two different ones in ascending order")
     return classes
+
+
+def integers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Numbers of rows: integers that are not negative."""
+    if values.dtype.kind not in "iu" or values.ndim != 1 or (values.size and values.min() < 0):
+        raise ValueError("it has row numbers that are none")
+    return values
+
+
+def require_finite(values: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
+    if values.dtype != np.float64 or values.shape != shape or not np.isfinite(values).all():
+        raise ValueError(f"it has numbers of shape {values.shape} where finite ones of shape {shape} belong")
 
 
 def pack_vertices(engine: Engine | None) -> tuple[dict[str, Any] | None, Arrays]:

@@ -48,19 +48,21 @@ def _is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def _first_text(column: npt.NDArray[Any]) -> Any | None:
-    for value in column:
+def _first_text(column: npt.NDArray[Any]) -> tuple[int, Any] | None:
+    """The row and the value of the first entry that is no number, in the first place one that does not look like one."""
+    found = None
+    for row, value in enumerate(column):
         if _is_missing(value):  # reported as such, with its row
             continue
-        if isinstance(value, (str, bytes)):
-            return value.item() if isinstance(value, np.generic) else value
         try:
             float(value)
         except (TypeError, ValueError):
-            return value
+            return row, value.item() if isinstance(value, np.generic) else value
         except OverflowError:  # an integer beyond all floats
             continue
-    return None
+        if found is None and isinstance(value, (str, bytes)):
+            found = row, value.item() if isinstance(value, np.generic) else value
+    return found
 
 
 def _to_float(value: Any) -> float:
@@ -109,8 +111,9 @@ def as_matrix(X: Any, *, what: str = "X", n_features: int | None = None) -> Floa
             offender = _first_text(raw[:, j])
             if offender is not None:
                 place = f"{j} ({names[j]!r})" if names else str(j)
+                row, value = offender
                 raise InputError(
-                    f"{what} has {offender!r} in column {place} where numbers belong; "
+                    f"{what} has {value!r} in column {place}, row {row}, where numbers belong; "
                     "encode text and dates as numbers first"
                 )
         if raw.dtype.kind not in "O":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -41,10 +41,10 @@ def as_scale_range(scale_range: Any, n_features: int, feature_names: Sequence[st
         return None
     if isinstance(scale_range, Mapping):
         ranges = _named(scale_range, feature_names)
-    elif isinstance(scale_range, (Real, str)) or all(isinstance(value, Real) for value in scale_range):
-        ranges = [_one_range(scale_range)] * n_features
-    else:
+    elif isinstance(scale_range, Iterable) and not all(isinstance(value, (Real, str)) for value in scale_range):
         ranges = [_one_range(row) for row in scale_range]
+    else:
+        ranges = [_one_range(scale_range)] * n_features
     if len(ranges) != n_features:
         raise InputError(f"{len(ranges)} scale ranges were given for {n_features} features; one a feature is needed")
     limits = np.array(ranges)

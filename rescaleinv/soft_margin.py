@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from rescaleinv.errors import InputError, SolverError
+from rescaleinv.errors import InputError, InseparableError, SolverError
 from rescaleinv.problem import FloatArray, IntArray, TrainingSet
 
 # Far beyond the default 1e-8, which is that of the objective: weights are then good to its square root only.
 _SOLVER_TOLERANCES = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13, "max_iter": 400}
+# With a penalty beyond this (features having a range of about 1) the norm of w may be a share of the objective that the
+# solver does not see; where the classes are separable, the hard margin's solution may then be that of the soft one.
+_LARGE = 1e3
 # Slopes are sums of weights; a sum that is this small beside the total is zero.
 _NO_SLOPE = 1e-12
 # Digits of a margin that are not the solver's rounding: rows on the hyperplane must not look as if they were beside it.
@@ -32,7 +35,8 @@ def soft_margin_svm(training_set: TrainingSet, C: float, row_weights: Any = None
     """Minimise ½ Σ w_j² + C Σ c_i ξ_i with y_i (w·x_i + b) >= 1 - ξ_i, for the features as they are given.
 
     A quadratic program for Clarabel through cvxpy: an interior-point method does not mind features of very different
-    ranges or a large C, with which the coordinate steps of libsvm take minutes. Where the best b is not unique (it need
+    ranges, with which the coordinate steps of libsvm take minutes. Where C is so large that the hard margin's solution is
+    the best, that is the answer. Where the best b is not unique (it need
     not be), it is the middle of the interval of the best ones, as in libsvm.
 
     Parameters
@@ -57,11 +61,28 @@ def soft_margin_svm(training_set: TrainingSet, C: float, row_weights: Any = None
     shift = int(np.max(training_set.conditioning.exponent, where=training_set.conditioned.any(axis=0), initial=-1000))
     if shift == -1000:  # all rows are the same point
         weights = np.zeros(training_set.n_features)
+    elif (
+        C * float(c.min()) * 4.0 ** min(shift, 500) > _LARGE and (hard := _hard_margin(training_set, C * c)) is not None
+    ):
+        return hard
     else:
         rows = np.ldexp(training_set.features - anchor, -shift)
         weights = np.ldexp(_direction(rows, training_set.signs.astype(float), C, 2 * shift, c), -shift)
     value = _middle_intercept((training_set.features - anchor) @ weights, training_set.signs, c)
     return SoftMarginSVM(weights, float(value - weights @ anchor), value)
+
+
+def _hard_margin(training_set: TrainingSet, penalties: FloatArray) -> SoftMarginSVM | None:
+    """The hard margin's SVM if it has one whose multipliers no penalty cuts off: then it is that of the soft margin too."""
+    from rescaleinv.svm import minimal_norm_svm
+
+    try:
+        svm = minimal_norm_svm(training_set)
+    except InseparableError:
+        return None
+    if (svm.multipliers > penalties).any():
+        return None
+    return SoftMarginSVM(svm.weights, svm.intercept, svm.value_at_anchor)
 
 
 def _direction(rows: FloatArray, signs: FloatArray, C: float, power: int, row_weights: FloatArray) -> FloatArray:
@@ -84,7 +105,7 @@ def _direction(rows: FloatArray, signs: FloatArray, C: float, power: int, row_we
         warnings.simplefilter("ignore")  # an inaccurate answer has 1e-9 at least
         try:
             problem.solve(solver=cp.CLARABEL, **_SOLVER_TOLERANCES)
-        except cp.error.SolverError as error:
+        except (cp.error.SolverError, ValueError) as error:
             raise SolverError(f"the soft-margin SVM (C = {C:g}) was not found: {error}") from error
     if weights.value is None:
         raise SolverError(f"the soft-margin SVM (C = {C:g}) was not found: the solver says {problem.status}")

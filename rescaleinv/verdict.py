@@ -213,6 +213,12 @@ class Verdicts:
     def __len__(self) -> int:
         return len(self.code)
 
+    def __array__(self, *_: Any, **__: Any) -> npt.NDArray[Any]:
+        """No array is made of verdicts by accident: compared with labels, they would pass for some."""
+        raise TypeError(
+            "a verdict is not a class label; .code has the numbers, .strong and the other masks the answers"
+        )
+
     def __iter__(self) -> Iterator[Verdict]:
         return (Verdict(int(code)) for code in self.code)
 

@@ -120,7 +120,7 @@ def test_certificates_of_the_neutral_points(folder, expected, capsys):
         (["train.csv", "narrow.csv", "--label", "class"], "narrow.csv has no column 'mitoses'"),
         (["train.csv", "test.csv", "--label", "mitoses"], "the label has 4 different values"),
         (["text.csv", "test.csv", "--label", "class"], "where numbers belong"),
-        (["holes.csv", "test.csv", "--label", "class"], "the label is missing in row 3"),
+        (["holes.csv", "test.csv", "--label", "class"], "the label is missing in row 4"),
         (["train.csv", "test.csv", "--label", "class", "--positive", "green"], "--positive green: the labels are"),
         (["train.csv", "test.parquet", "--label", "class", "--report"], "--report: test.parquet has no column 'class'"),
         (["train.csv", "test.csv", "--label", "class", "--engine", "steam"], "the engine 'steam' is not known"),
@@ -128,8 +128,14 @@ def test_certificates_of_the_neutral_points(folder, expected, capsys):
         (["train.csv", "test.csv", "--label", "class", "--scale-range", "2"], "no engine for limited ranges"),
         (["train.csv", "test.csv", "--label", "class", "--time-limit", "-1"], "time_limit is -1"),
         (["train.csv", "test.csv", "--label", "class", "--engine", "milp", "--proof", "p"], "can't prove strong"),
-        (["train.csv", "test.csv", "--label", "class", "--certificates", "no/such"], "no/such can't be written"),
-        (["train.csv", "test.csv", "--label", "class", "--out", "no/such/folder.csv"], "can't be written: No such"),
+        (
+            ["train.csv", "test.csv", "--label", "class", "--certificates", "no/such"],
+            "no/such can't be written: there is no folder no",
+        ),
+        (
+            ["train.csv", "test.csv", "--label", "class", "--out", "no/such/folder.csv"],
+            "can't be written: there is no folder",
+        ),
         (["train.csv", "test.csv", "--label", "class", "--out", "out.xlsx"], "must end in"),
         (["train.csv", "test.csv", "--label", "class", "--proof", "train.csv"], "can't be used as a folder"),
     ],
@@ -162,3 +168,77 @@ def test_a_table_that_can_not_be_written_leaves_the_old_one(tmp_path):
     with pytest.raises(InputError, match="twice"):
         write_table(pd.DataFrame([[1, 2]], columns=["a", "a"]), path)
     assert read_table(path)["a"].tolist() == [1]
+
+
+def test_identifiers_are_kept_and_columns_ignored(folder, expected, tmp_path, capsys):
+    """Row numbers that pandas wrote are no feature; a column to keep is none either, and is copied."""
+    train, test = (pd.read_csv(folder / name) for name in ("train.csv", "test.csv"))
+    for table, name in ((train, "train.csv"), (test, "test.csv")):
+        table.insert(0, "patient", [f"no. {i}" for i in table.index])
+        table["noise"] = np.arange(len(table)) ** 2
+        table.to_csv(tmp_path / name)
+    arguments = ["certify", str(tmp_path / "train.csv"), str(tmp_path / "test.csv"), "--label", "class"]
+    out = tmp_path / "out.csv"
+    assert main([*arguments, "--positive", "benign", "--keep", "patient", "--ignore", "noise", "--out", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "a column without a name; it is taken for row numbers" in shown
+    assert "features: clump_thickness, " in shown
+    written = pd.read_csv(out)
+    assert written["code"].tolist() == expected.code.tolist()
+    assert written["patient"].tolist() == test["patient"].tolist()
+    assert written["row"].tolist() == list(range(1, len(test) + 1))
+    strong = written[written["verdict"] != "neutral"]
+    assert (strong["label"] == np.where(strong["code"] > 0, "benign", "malignant")).all()
+
+
+def test_a_row_with_a_hole_is_unknown_and_the_others_are_judged(folder, expected, tmp_path, capsys):
+    test = pd.read_csv(folder / "test.csv")
+    test.loc[3, "mitoses"] = np.nan
+    test.loc[5, "bare_nuclei"] = 1e300
+    test.loc[7, "class"] = None
+    test.loc[8, "class"] = "healthy"
+    test.to_csv(tmp_path / "test.csv", index=False)
+    out = tmp_path / "out.csv"
+    arguments = ["certify", str(folder / "train.csv"), str(tmp_path / "test.csv"), "--label", "class"]
+    assert main([*arguments, "--positive", "benign", "--out", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "4 rows have no label of these two, or could not be judged" in shown
+    assert "56 point(s)" in shown
+    written = pd.read_csv(out)
+    assert written["reason"][[3, 5]].tolist() == ["a value is missing", "a value is too large"]
+    others = ~written.index.isin([3, 5])
+    assert (written["code"][others] == expected.code[others]).all()
+    assert (written["code"][~others] == 2).all()
+
+
+def test_labels_are_taken_as_they_stand(folder, tmp_path, capsys):
+    table = pd.read_csv(folder / "train.csv")
+    table["class"] = table["class"].map({"benign": "NA", "malignant": "01"})
+    table.to_csv(tmp_path / "train.csv", index=False)
+    arguments = ["certify", str(tmp_path / "train.csv"), str(folder / "test.parquet"), "--label", "class"]
+    assert main([*arguments, "--positive", "01"]) == 0
+    assert "class 01 is positive" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,a,class\n0,1,x\n1,2,y\n", "has the column 'a' twice"),
+        ("class,a,b\nx,0,1,2\ny,1,2,3\n", "is no CSV table"),
+        ("class\nx\ny\n", "has no features"),
+    ],
+)
+def test_csv_files_that_would_be_misread(folder, tmp_path, capsys, text, message):
+    path = tmp_path / "train.csv"
+    path.write_text(text)
+    assert main(["certify", str(path), str(folder / "test.csv"), "--label", "class"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_an_interrupt_is_no_traceback(monkeypatch, capsys):
+    def interrupted(options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rescaleinv.commands.run_certify", interrupted)
+    assert main(["certify", "a.csv", "b.csv", "--label", "c"]) == 130
+    assert capsys.readouterr().err == "rescaleinv: interrupted\n"

@@ -449,3 +449,28 @@ def test_the_training_set_is_the_estimators_own():
     rows[:] = 0
     assert (clf.training_set_.features == ROWS).all()
     assert isinstance(clf.training_set_, TrainingSet)
+
+
+def test_weights_that_leave_both_classes_at_one_point():
+    rows, labels = [[3.0], [3], [1], [1], [4], [4]], [0, 1, 1, 0, 0, 1]
+    with pytest.warns(LeftOutWarning):
+        clf = RescaleInvariantSVC().fit(rows, labels, sample_weight=[1, 1, 2, 2, 1, 1])
+    assert set(clf.predict(rows)) == {0, 1}
+
+
+def test_a_verdict_does_not_pass_for_a_label():
+    verdicts = RescaleInvariantSVC().fit([[0.0], [1]], [0, 1]).certify([[0.0], [1]])
+    for attempt in (np.asarray, lambda v: np.array([0, 1]) == v, np.mean):
+        with pytest.raises(TypeError, match="not a class label"):
+            attempt(verdicts)
+
+
+@pytest.mark.parametrize("scale_range", [object(), print], ids=["object", "function"])
+def test_scale_ranges_that_are_none(scale_range):
+    with pytest.raises(InputError, match="neither a number"):
+        RescaleInvariantSVC(scale_range=scale_range).fit([[0.0], [1]], [0, 1])
+
+
+def test_the_class_itself_is_not_fitted():
+    with pytest.raises(InputError, match="can't certify"):
+        certify(RescaleInvariantSVC, [[0.0]])

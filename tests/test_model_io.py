@@ -336,3 +336,35 @@ def test_the_digest_is_that_of_every_part(saved):
         assert model_io._digest(header["content"], {k: v for k, v in arrays.items() if k != name}) != whole
     with zipfile.ZipFile(saved) as container:
         assert all(entry.compress_type == zipfile.ZIP_STORED for entry in container.infolist())
+
+
+def test_what_was_fitted_is_saved_and_not_what_was_set_since(tmp_path):
+    clf = RescaleInvariantSVC(C=0.1).fit([[0.0, 0], [0, 2], [2, 2], [2, 0]], [0, 0, 1, 1])
+    clf.set_params(C=float("inf")).save(tmp_path / "model")
+    again = RescaleInvariantSVC.load(tmp_path / "model")
+    assert again.C == 0.1
+    np.testing.assert_array_equal(again.decision_function([[2, 1]]), clf.decision_function([[2, 1]]))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("weights", np.array([np.nan, 1])),
+        ("weights", np.array(["a", "b"])),
+        ("weights", np.array([1j, 1])),
+        ("offsets", np.array([np.inf, 0.0])),
+        ("dropped", np.array(["x"])),
+        ("row_numbers", np.array([-1, 0, 1, 2])),
+        ("classes", np.array([1, 1])),
+        ("classes", np.array([1, 0])),
+    ],
+)
+def test_lies_with_a_digest_that_fits(tmp_path, name, value):
+    clf = RescaleInvariantSVC().fit([[0.0, 0], [0, 2], [2, 2], [2, 0]], [0, 0, 1, 1])
+    path = tmp_path / "model"
+    clf.save(path)
+    with model_io.reading(path) as (content, arrays):
+        pass
+    model_io.write(path, content, {**arrays, name: value})
+    with pytest.raises(InputError, match="is damaged"):
+        RescaleInvariantSVC.load(path)

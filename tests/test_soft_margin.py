@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from rescaleinv import InputError, TrainingSet
+from rescaleinv import InputError, TrainingSet, minimal_norm_svm
 from rescaleinv.datasets import load
 from rescaleinv.soft_margin import rightly_classified, soft_margin_svm
 
@@ -93,7 +93,27 @@ def test_where_the_best_intercept_is_not_unique_it_is_the_middle():
 
 def test_a_penalty_beyond_floats_is_refused():
     with pytest.raises(InputError, match="is beyond what a float can hold"):
-        soft_margin_svm(TrainingSet([[0.0], [1e100]], [-1, 1]), 1e200)
+        soft_margin_svm(TrainingSet([[0.0], [1e100], [0.5e100]], [-1, -1, 1]), 1e200)
+
+
+@pytest.mark.parametrize("power", [0, 20, 40, 100])
+def test_a_large_penalty_gives_the_hard_margin(power):
+    """The norm of w is then too small a share of the objective for the solver to see."""
+    features, labels, _ = load("breast_cancer_wisconsin")
+    training_set = TrainingSet(features[:40] * 2.0**power, labels[:40])
+    hard = minimal_norm_svm(training_set)
+    for penalty in (1e6, 1e12):
+        soft = soft_margin_svm(training_set, penalty)
+        np.testing.assert_allclose(soft.weights, hard.weights, rtol=1e-9)
+        np.testing.assert_allclose(soft.value_at_anchor, hard.value_at_anchor, rtol=1e-9)
+
+
+def test_a_penalty_that_cuts_multipliers_off_is_no_hard_margin():
+    training_set = TrainingSet([[0.0], [1], [100], [200]], [-1, 1, 1, 1])
+    hard = minimal_norm_svm(training_set)
+    soft = soft_margin_svm(training_set, 1.0)  # the penalty is large for the range, but below the multipliers
+    assert hard.multipliers.max() > 1
+    assert abs(soft.weights[0]) < abs(hard.weights[0])
 
 
 def test_no_class_is_emptied_and_rounding_decides_nothing():
