@@ -287,6 +287,12 @@ def test_a_damaged_run_is_refused(run, kind):
         go_on()
 
 
+def test_inputs_without_any_rows(model, tmp_path):
+    (tmp_path / "points.csv").write_text(",".join(NAMES) + "\n")
+    with pytest.raises(InputError, match=r"there are no rows in points\.csv"):
+        certify_files(model, tmp_path / "points.csv", tmp_path / "out")
+
+
 @pytest.mark.parametrize("kind", ["edited note", "empty note", "note of another part", "changed part"])
 def test_what_the_message_says_helps(run, kind):
     out, go_on = run

@@ -121,6 +121,7 @@ def test_numbers_are_the_nearest_floats(tmp_path):
         ("", "is empty; a first line with the names"),
         ("\n\r\n\n", "is empty; a first line with the names"),
         ("x,x\n1,2\n", "has the column 'x' twice"),
+        ("x,y\r1,2\r3,4\r", "lines that end in a carriage return alone"),
         ("x,\xe9\n", "is no CSV table in UTF-8"),
     ],
 )

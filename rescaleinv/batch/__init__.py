@@ -141,6 +141,8 @@ def certify_files(
             raise InputError(f"{path} is in the folder of the results; choose another one for these")
     with run.opened():
         files = survey(paths, n_processes)
+        if not any(file.n_rows for file in files):
+            raise InputError(f"there are no rows in {', '.join(file.name for file in files)}")
         columns = choose_columns(files, feature_names(model), model.n_features_in_, _checked_keep(keep))
         description = {
             "package": __version__,

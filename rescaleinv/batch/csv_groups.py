@@ -61,6 +61,8 @@ def scan_csv(file: BinaryIO, path: Path) -> tuple[str, tuple[str, ...], tuple[in
             n_rows += 1
     if header is None:
         raise InputError(f"{path} is empty; a first line with the names of the columns is needed")
+    if b'"' not in header and b"\r" in header.rstrip(b"\r"):
+        raise InputError(f"{path} has lines that end in a carriage return alone; a line feed must end them")
     try:
         columns = tuple(next(csv.reader(io.StringIO(header.decode("utf-8-sig"), newline=""))))
     except (UnicodeDecodeError, csv.Error) as error:
