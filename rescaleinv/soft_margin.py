@@ -36,8 +36,8 @@ def soft_margin_svm(training_set: TrainingSet, C: float, row_weights: Any = None
 
     A quadratic program for Clarabel through cvxpy: an interior-point method does not mind features of very different
     ranges, with which the coordinate steps of libsvm take minutes. Where C is so large that the hard margin's solution is
-    the best, that is the answer. Ranges that differ by more than about 1e6 cost digits of the smaller weights. Where the best
-    b is not unique (it need not be), it is the middle of the interval of the best ones, as in libsvm.
+    the best, that is the answer. Ranges that differ by more than about 1e6 cost digits of the smaller weights. Where the
+    best b is not unique (it need not be), it is the middle of the interval of the best ones, as in libsvm.
 
     Parameters
     ----------
