@@ -106,9 +106,8 @@ def _usable(features: pd.DataFrame, path: str) -> tuple[FloatArray, npt.NDArray[
     """The points, which of them can be judged, and why the others can't: one hole does not spoil a whole table."""
     if not len(features):
         raise InputError(f"{path} has no rows")
-    as_matrix(
-        features.fillna(0).replace([np.inf, -np.inf], 0).clip(-1, 1) if _all_numbers(features) else features, what=path
-    )
+    if any(kind.kind not in "biuf" for kind in features.dtypes):
+        as_matrix(features, what=path)  # which says what is no number, and where
     points = features.to_numpy(dtype=np.float64, na_value=np.nan)
     with np.errstate(invalid="ignore"):
         too_large = (np.abs(points) > LARGEST_VALUE).any(axis=1)
@@ -116,10 +115,6 @@ def _usable(features: pd.DataFrame, path: str) -> tuple[FloatArray, npt.NDArray[
     reasons[too_large] = "a value is too large"
     reasons[np.isnan(points).any(axis=1)] = "a value is missing"
     return points, reasons == "", reasons
-
-
-def _all_numbers(features: pd.DataFrame) -> bool:
-    return all(kind.kind in "biuf" for kind in features.dtypes)
 
 
 def _fitted(features: FloatArray, positive: pd.Series[bool], options: argparse.Namespace) -> RescaleInvariantSVC:

@@ -1269,6 +1269,17 @@ def test_a_vertex_that_is_none(tmp_path, place):
         assert_corrected(with_bases(engine_of(FAULTY), [*bases[:place], wrong, *bases[place:]]), tmp_path / "complex")
 
 
+def test_writing_alone_corrects_a_vertex_that_is_none(tmp_path):
+    engine = engine_of(FAULTY)
+    bases = engine.vertices.bases.tolist()
+    n_rows = engine.reduced_training_set.n_rows
+    wrong = [0, *range(n_rows, n_rows + FAULTY.n_features)]  # no feature has weight
+    proof = with_bases(engine, [wrong, *bases]).write_proof(tmp_path / "complex")
+    assert wrong not in engine.vertices.bases.tolist()
+    assert proof.n_vertices == len(engine.vertices.bases)
+    assert check_complex(tmp_path / "complex").sha256 == proof.sha256
+
+
 def test_a_right_walk_needs_no_correction(tmp_path):
     assert assert_corrected(engine_of(FAULTY), tmp_path / "complex", n_corrected=0)
 

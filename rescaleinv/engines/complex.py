@@ -206,8 +206,8 @@ class ComplexEngine:
         """Write the complex certificate: strong verdicts from then on are "certified". It is not checked yet."""
         writer = self._writer()
         with progress_bar("vertices written", self.progress, len(writer.vertices.bases)) as bar:
-            self.proof = writer.write(path, lambda done, total: bar.show(done))
-        return self.proof
+            proof = writer.write(path, lambda done, total: bar.show(done))
+        return self._proved_by(writer, proof)
 
     def prove(self, path: str | Path) -> ComplexProof:
         """Write the complex certificate and have it checked by ``rescaleinv.verify``, exactly.
@@ -240,7 +240,10 @@ class ComplexEngine:
                 parallel=map if len(writer.vertices.bases) < _WORTH_PROCESSES else parallel,
                 report_check=lambda done, total: bar.show(done),
             )
-        if writer.vertices is not self.vertices:
+        return self._proved_by(writer, proof)
+
+    def _proved_by(self, writer: ProofWriter, proof: ComplexProof) -> ComplexProof:
+        if writer.vertices is not self.vertices:  # the walk was corrected
             self._keep(writer.vertices)
         self.proof = proof
         return proof
