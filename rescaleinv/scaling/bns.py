@@ -6,7 +6,7 @@ separation, on binary features, with all the features kept.
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -191,7 +191,7 @@ class BNSScaler(_DiagonalScaler):
         self.rate_limit = rate_limit
 
     def fit(self, X: Any, y: Any) -> Self:
-        if not 0 < self.rate_limit < 0.5:
+        if not (isinstance(self.rate_limit, Real) and 0 < self.rate_limit < 0.5):
             raise InputError(f"rate_limit is {self.rate_limit!r}; it must be above 0 and below 0.5")
         return super().fit(X, y)
 

@@ -189,7 +189,10 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
     def _nominal_mask(self, n_features: int) -> BoolArray:
         mask = np.zeros(n_features, dtype=bool)
         names = list(getattr(self, "feature_names_in_", ()))
-        for which in () if self.nominal is None else self.nominal:
+        wanted = () if self.nominal is None else self.nominal
+        if isinstance(wanted, str) or not np.iterable(wanted):
+            raise InputError(f"nominal is {wanted!r}; a list of numbers or names of features is needed")
+        for which in wanted:
             if isinstance(which, str) and which in names:
                 mask[names.index(which)] = True
             elif isinstance(which, Integral) and not isinstance(which, bool) and int(which) in range(n_features):
