@@ -62,7 +62,11 @@ def test_bns_scaler_is_the_supervised_one_by_bns():
     for threshold in ("nonzero", "best"):
         mine = BNSScaler(threshold=threshold).fit(counts, labels).scale_
         assert np.array_equal(mine, SupervisedScaler("bns", threshold=threshold).fit(counts, labels).scale_)
-    assert BNSScaler(rate_limit=0.2).fit(counts, labels).scale_.max() < mine.max()
+    positive = labels == 1
+    tp, fp = (np.count_nonzero(counts[side], axis=0) for side in (positive, ~positive))
+    narrow = feature_scores("bns", tp, fp, sum(positive), sum(~positive), rate_limit=0.2)
+    assert np.array_equal(BNSScaler(rate_limit=0.2).fit(counts, labels).scale_, narrow)
+    assert not np.array_equal(narrow, feature_scores("bns", tp, fp, sum(positive), sum(~positive)))
 
 
 def test_values_are_presence_counts_or_both():
