@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
@@ -96,6 +95,8 @@ def standard_error(values: Sequence[float]) -> float:
 @contextmanager
 def figure_file(path: Path, size: tuple[float, float], columns: int = 1, rows: int = 1) -> Iterator[Any]:
     """A figure with so many axes, saved in the end."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=size, layout="constrained")
     yield figure.subplots(rows, columns, squeeze=False).ravel()
     figure.savefig(path, dpi=110)
