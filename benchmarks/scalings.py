@@ -5,8 +5,8 @@ python benchmarks/scalings.py --only bns shaping     some of them
 python benchmarks/scalings.py --quick                made data, seconds; the stored results are left alone
 python benchmarks/scalings.py --pages                pages and figures again, from the stored results
 
-A part is a module scalings_<part>.py. Its ``run(quick) -> dict`` measures, and unless quick draws the figures and writes the page;
-``report(results, folder)`` does these two alone. This script stores the results as results/scalings_<part>.json.
+A part is a module scalings_<part>.py. Its ``run(quick) -> dict`` measures, and unless quick draws the figures and writes the
+page; ``report(results, folder)`` does these two alone. This script stores the results as results/scalings_<part>.json.
 """
 
 from __future__ import annotations

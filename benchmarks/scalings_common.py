@@ -109,5 +109,13 @@ def markdown_table(rows: Iterable[dict[str, Any]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def agreement_table(claims: Iterable[tuple[str, str, bool]]) -> str:
+    """What a paper says, what was measured, and whether the two agree."""
+    return markdown_table(
+        {"the paper says": said, "measured here": found, "agrees": "yes" if agrees else "**no**"}
+        for said, found, agrees in claims
+    )
+
+
 def _text(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
