@@ -437,10 +437,9 @@ def page(results: dict[str, Any]) -> str:
 Written by `python benchmarks/scalings.py --only bns`; the numbers are in `scalings_bns.json`.
 
 {results["tasks"]} one-vs-rest tasks of {len(named)} text sets, stratified {FOLDS}-fold cross-validation,
-linear SVM with C = 1, macro-averages. The paper has 237 tasks: the 44 of `new3s` could not be had. It averages eight seeds of splits, this page
-has one. The six common ways and the hybrid are measured on all the tasks, the fifteen metrics on
-{results["sampled tasks"]} of them, the
-numbers of features on {results["features"]["tasks"]}.
+linear SVM with C = 1, macro-averages. The paper has 237 tasks: the 44 of `new3s` could not be had. It averages eight
+seeds of splits, this page has one. The six common ways and the hybrid are measured on all the tasks, the fifteen metrics on
+{results["sampled tasks"]} of them, the numbers of features on {results["features"]["tasks"]}.
 
 {agreement_table(claims(results))}
 
