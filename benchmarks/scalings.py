@@ -18,8 +18,8 @@ import time
 
 from common import RESULTS, write_result
 
-# Forman 2008; Forman, Scholz & Rajaram 2009; Ferreira & Figueiredo; Bollegala & Iba
-PARTS = ("bns", "shaping", "selection", "online")
+# Forman 2008, and a question about it; Forman, Scholz & Rajaram 2009; Ferreira & Figueiredo; Bollegala & Iba
+PARTS = ("bns", "solver", "shaping", "selection", "online")
 
 
 def main() -> None:

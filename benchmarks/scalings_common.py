@@ -61,7 +61,7 @@ def load_text(name: str) -> tuple[csr_array, np.ndarray]:
 def one_vs_rest(dataset: str, features: Any, labels: np.ndarray, least: int = 1) -> list[Task]:
     """A task for each class of at least so many rows; for the rarer one only where there are two."""
     classes, sizes = np.unique(labels, return_counts=True)
-    wanted = classes[sizes >= least] if len(classes) > 2 else classes[np.argmin(sizes)][None]
+    wanted = classes[sizes >= least] if len(classes) > 2 else classes[[np.argmin(sizes)]]
     return [Task(dataset, str(label), features, labels == label) for label in wanted]
 
 

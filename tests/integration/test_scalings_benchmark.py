@@ -4,13 +4,15 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 import scalings_bns
 import scalings_shaping
-from scalings_common import load_text
+import scalings_solver
+from scalings_common import load_text, one_vs_rest
 
 from rescaleinv.errors import DatasetUnavailableError
 
@@ -61,7 +63,24 @@ def test_results_are_json_and_make_a_page_with_its_figures(part, tmp_path, reque
     assert page.count("| the paper says |") == 1
 
 
+def test_both_solvers_measure_the_same_tasks():
+    results = json.loads(json.dumps(scalings_solver.run(quick=True), allow_nan=False))
+    assert set(results["solvers"]) == {"liblinear", "libsvm"}
+    one = results["solvers"]["libsvm"]
+    gain = results["gain of BNS in F"]["libsvm"]["TF·IDF"]["mean"]
+    assert gain == pytest.approx(one["BNS"]["F"] - one["TF·IDF"]["F"], abs=1e-4)
+    assert "| the paper says |" in scalings_solver.page(results)
+
+
 def test_a_missing_file_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("RESCALEINV_DATA", str(tmp_path))
     with pytest.raises(DatasetUnavailableError, match=r"oh10\.npz"):
         load_text("oh10")
+
+
+def test_the_rarer_of_two_classes_is_the_positive_one_and_small_classes_are_left_out():
+    labels = np.array(["b", "a", "b", "c", "a", "b"])
+    assert [task.label for task in one_vs_rest("made", np.zeros((6, 1)), labels, least=2)] == ["a", "b"]
+    two = one_vs_rest("made", np.zeros((6, 1)), np.where(labels == "b", "b", "a"), least=9)
+    assert [task.label for task in two] == ["a"]
+    assert [task.label for task in one_vs_rest("made", np.zeros((3, 1)), labels[:3])] == ["a"]
