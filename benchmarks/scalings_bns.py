@@ -234,12 +234,13 @@ def draw(results: dict[str, Any], folder: Path) -> None:
             one.set_xlabel(f"{label}, mean of {results['sampled tasks']} tasks")
             one.grid(color="0.9")
         axes[0].set_ylabel("scaling")
-        axes[0].legend(title="values", loc="lower right")
+        axes[0].legend(title="values", loc="upper left")
     bins = skew(results)
     with figure_file(folder / "scalings_bns_skew.png", (7, 4.4)) as (one,):
-        for name, style in zip(SIX, STYLES, strict=True):
+        for k, (name, style) in enumerate(zip(SIX, STYLES, strict=True)):
             errors = [row["errors"][name] for row in bins]
-            one.errorbar(range(len(bins)), [row[name] for row in bins], errors, **style, capsize=2, label=name)
+            beside = np.arange(len(bins)) + 0.07 * (k - 2.5)  # so that the marks do not hide each other
+            one.errorbar(beside, [row[name] for row in bins], errors, **style, capsize=2, label=name)
         one.set_xticks(range(len(bins)), [f"{row['positives']}\n{row['tasks']} tasks" for row in bins])
         one.set(xlabel="positives among the documents", ylabel="F-measure, mean of the tasks")
         one.grid(color="0.9")
