@@ -74,13 +74,13 @@ def _gain(differences: np.ndarray) -> dict[str, float]:
 def claims(results: dict[str, Any]) -> list[tuple[str, str, bool]]:
     rows = []
     for solver, figures in results["solvers"].items():
-        best = max(figures, key=lambda name: figures[name]["F"])
+        best = max((name for name in figures if name not in HYBRID), key=lambda name: figures[name]["F"])
         ahead = results["gain of BNS in F"][solver]
         f = 100 * ahead["TF·IDF"]["mean"]
         accuracy = 100 * (figures["BNS"]["accuracy"] - figures["TF·IDF"]["accuracy"])
         rows += [
             (
-                f"BNS on binary values has the best F ({solver})",
+                f"BNS on binary values has the best F, the hybrid left aside ({solver})",
                 f"{best} {figures[best]['F']:.3f}, BNS {figures['BNS']['F']:.3f}",
                 best == "BNS",
             ),
@@ -116,6 +116,10 @@ intercept, the paper's solver and libsvm do not. {results["tasks"]} one-vs-rest 
 {MOST_DOCUMENTS:,} documents, the same splits for both.
 
 {agreement_table(claims(results))}
+
+The solver explains a part of it. Without a penalty on the intercept, everything on term frequencies loses and BNS on binary
+values gains, so that it is the best of all but the hybrid, which the paper too finds better by an insignificant bit. The
+gain over TF·IDF is then some four points of F, not seven. Of the rest, a part may be `new3s`, a fifth of the paper's tasks.
 
 {markdown_table(rows)}
 
