@@ -2,8 +2,8 @@
 
 The paper's protocol, sampled: one class against the rest where it has at least 50 rows; two of ten folds; nested subsets of
 the training folds (stratified, so that each has positives); C from 0.01 to 100 by 3-fold cross-validation (the paper: 5)
-on the training rows only, scaling included; labels from probabilities calibrated by 2-fold cross-validation. Run by
-scalings.py.
+on the training rows only, scaling included; labels from probabilities calibrated by 2-fold cross-validation. The SVM is
+libsvm's: liblinear penalises the intercept, which rows of length 1 without negative values take badly. Run by scalings.py.
 """
 
 from __future__ import annotations
@@ -358,7 +358,8 @@ def claims(results: dict[str, Any]) -> list[tuple[str, str, bool]]:
         (
             "lesions by AUC, worst first: L1 norm, no shaping, log odds, no scaling, Platt -CV",
             ", ".join(f"{name} {lesions[name]['AUC']:.4f}" for name in order),
-            order[:2] == ["L1 norm", "no shaping"],
+            [name for name in order if name not in ("no norm", "full")]
+            == ["L1 norm", "no shaping", "log odds", "no scaling", "Platt -CV"],
         ),
     ]
 
@@ -424,7 +425,30 @@ Shaping {fast["rows"]:,} rows of {fast["features"]} features with distinct value
 """
 
 
-WORDS = """(to be written)"""
+# about the stored run; the tables are written from its numbers
+WORDS = """Agrees. On UCI with full training folds shaping has the best AUC, scaling alone is between it and the
+baseline, and the paper's variants come out in its order: the L1 norm is by far the worst, no shaping the next
+(the last four are within 0.003 of each other). Accuracy gains nothing with large training sets and loses with
+small ones, more than by scaling alone. On text accuracy gains a little throughout, AUC and F gain, precision
+of the first 20 does not.
+
+Does not agree. On UCI shaping is behind the baseline in AUC, F and precision of the first 20 with 10 % of the
+rows, and level with 20 %: small sets have some 15 to 30 training rows there, fewer than the 30 neighbours of
+an estimate. Its lead in AUC with more rows is one standard error or two, and precision of the first 20 shows
+no lead at all. F rises from 0.67 to 0.71, not from 0.6 to over 0.7. On text the gain in F is largest with 20
+to 40 % of the rows and not with the fewest, and shaping is not ahead of BNS scaling alone: the scaling has
+the benefit.
+
+What is different here. About half of the UCI tasks and a sixth of the text tasks, two of ten folds; training
+folds of at most 2,000 rows; 3-fold in place of 5-fold tuning; `credit_g_numeric` is UCI's numeric version,
+with 24 features, not 20. How the paper treats equal values, and whether its tuning refits the shaping, it
+does not say. Some fits with a large C were stopped after 200,000 steps.
+
+The solver matters. A first run had liblinear, which penalises the intercept; rows of length 1 without
+negative values take that badly where a small C is chosen. There shaping lost 20 points of accuracy on UCI
+with 10 % of the rows (here 5), and gained 20 points of F on text (here 1): that would have passed for an
+agreement with the paper, but its baseline was the one that failed. The paper's solver leaves the intercept
+free, as libsvm does, so libsvm's are the figures on this page."""
 
 
 def report(results: dict[str, Any], folder: Path) -> None:
