@@ -428,16 +428,16 @@ Shaping {fast["rows"]:,} rows of {fast["features"]} features with distinct value
 # about the stored run; the tables are written from its numbers
 WORDS = """Agrees. On UCI with full training folds shaping has the best AUC, scaling alone is between it and the
 baseline, and the paper's variants come out in its order: the L1 norm is by far the worst, no shaping the next
-(the last four are within 0.003 of each other). Accuracy gains nothing with large training sets and loses with
+(the others are within 0.003 of each other). Accuracy gains nothing with large training sets and loses with
 small ones, more than by scaling alone. On text accuracy gains a little throughout, AUC and F gain, precision
 of the first 20 does not.
 
 Does not agree. On UCI shaping is behind the baseline in AUC, F and precision of the first 20 with 10 % of the
-rows, and level with 20 %: small sets have some 15 to 30 training rows there, fewer than the 30 neighbours of
-an estimate. Its lead in AUC with more rows is one standard error or two, and precision of the first 20 shows
-no lead at all. F rises from 0.67 to 0.71, not from 0.6 to over 0.7. On text the gain in F is largest with 20
-to 40 % of the rows and not with the fewest, and shaping is not ahead of BNS scaling alone: the scaling has
-the benefit.
+rows, and within a standard error of it with 20 %. (Small sets have some 15 to 30 training rows at 10 %, no
+more than the 30 neighbours of an estimate: probably the cause, but not tested.) Its lead in AUC with more
+rows is about one standard error, and precision of the first 20 shows no lead at all. F rises from 0.67 to
+0.71, not from 0.6 to over 0.7. On text the gain in F is largest with 20 to 40 % of the rows and not with the
+fewest, and shaping is not ahead of BNS scaling alone: the scaling has the benefit.
 
 What is different here. About half of the UCI tasks and a sixth of the text tasks, two of ten folds; training
 folds of at most 2,000 rows; 3-fold in place of 5-fold tuning; `credit_g_numeric` is UCI's numeric version,
