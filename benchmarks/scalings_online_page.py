@@ -48,14 +48,16 @@ def draw(results: dict[str, Any], folder: Path) -> None:
                 ecolor="#9cc9e6",
                 label="here: mean and standard deviation",
             )
-            # of the printed figures, the one that is a share of the test rows
-            axis.plot([PRINTED[name][learner][0] for learner in learners], at, "x", color="#d55e00", label="printed")
+            # of the printed figures, the one that is a share of the test rows; not those of another table
+            wrong = {learner for table, learner, _ in misprints() if table == name}
+            printed = [np.nan if learner in wrong else PRINTED[name][learner][0] for learner in learners]
+            axis.plot(printed, at, "x", color="#d55e00", label="printed")
             axis.axvline(one["larger class"], color="0.6", ls="--", lw=1, label="always the larger class")
             axis.set_yticks(at, learners)
             axis.set_title(name)
             axis.set_xlabel("accuracy on the test rows")
             axis.grid(alpha=0.3)
-        axes[0].legend(fontsize=8, loc="upper left")
+        axes[1].legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3)
 
 
 def claims(results: dict[str, Any]) -> list[tuple[str, str, bool]]:
@@ -94,7 +96,7 @@ def claims(results: dict[str, Any]) -> list[tuple[str, str, bool]]:
         least = min(errors[name], key=lambda learner: errors[name][learner])
         found.append((f"{name}: {who} has the fewest errors while learning", said, least == who))
     for name, text, holds in (
-        ("liver", "always better", min(gains("liver")) > 0),
+        ("liver", "never worse (in places it is equal in print, too)", min(gains("liver")) >= 0),
         ("heart", "always worse", max(gains("heart")) < 0),
         ("diabetes", "of little effect (within 0.02)", max(map(abs, gains("diabetes"))) <= 0.02),
     ):
@@ -128,7 +130,27 @@ def _row(name: str, learner: str, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-WORDS = """(to be written)"""
+WORDS = """\
+**Agrees.** Scaling by the running mean and variance (GN) is ahead of everything else on heart and diabetes, by far,
+with averaging or without, and by a little on liver, where nothing does well. It makes the fewest errors while
+learning on all three. On features as they are, SGD and PA without averaging are near or below what always naming the
+larger class gives, as SGD is in print, and so are FS and FS-1: a sigmoid of a blood pressure is 1. PA, PA-I and PA-II
+are the same there, because the rows are so long that steps are far below any C.
+
+**Does not agree.** FS-2, the best of its family in print, is the worst of it here. Its step for w grows with α and
+that for α with w, so that on features of size 100 both run away within some rows: in every split of heart and
+diabetes steps had to be left out. The paper does not say where its parameters start, or what it does when they
+overflow; nor is FS-2 convex in all its parameters together, as it says. For the same reason FS-2+avg does not make
+the fewest errors on diabetes. FS-1 on heart is 0.13 to 0.20 below the print. Averaging helps more here, on heart and
+diabetes too, where the print has it worse or without effect: the last parameters after one pass on features as they
+are depend on the last rows, and the means over 20 splits show it, where one split may not. GN on diabetes is 0.1
+*above* the print, whose 0.656 is hardly more than the larger class; offline logistic regression has about 0.77 there,
+so the print is low rather than the figure here high.
+
+**Not the same.** The paper has one split that it does not name, and takes for each learner the best of up to 216
+settings on that split's test rows, which favours learners with many settings; here the setting is best in the mean
+over 20 splits. The start of the parameters, whether PA has a bias, and whether k of equation 12 begins at 0 or 1 are
+choices of this library, stated in its docstrings. None of them was tuned."""
 
 
 def page(results: dict[str, Any]) -> str:

@@ -15,7 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from common import RESULTS, print_table, quick_flag, write_result
 from scalings_common import load_text, made_text
-from scalings_selection_page import ENTROPY, FIRST, FISHER, PROJECTION, SECOND, Way, draw, page, wide_table
+from scalings_selection_page import (
+    ENTROPY,
+    FIRST,
+    FISHER,
+    PRINTED_FEATURES,
+    PROJECTION,
+    SECOND,
+    Way,
+    draw,
+    page,
+    wide_table,
+)
 from scipy.sparse import csr_array
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.random_projection import SparseRandomProjection
@@ -160,8 +171,16 @@ def run(quick: bool) -> dict[str, Any]:
         print(f"{source.name}: {time.perf_counter() - start:.0f} s")
         print_table(wide_table(results["sets"][source.name], "SVM"))
     if not quick:
+        results["features"] = class_counts(*load_text("example1_train"))
         report(results, RESULTS)
     return results
+
+
+def class_counts(features: csr_array, labels: np.ndarray) -> dict[str, list[int]]:
+    """Negative and positive rows that have the features of which the paper prints it (counted from 1)."""
+    columns = [number - 1 for number in PRINTED_FEATURES]
+    counts = [(features[labels == label][:, columns] != 0).sum(axis=0) for label in np.unique(labels)]
+    return {str(number): [int(part[k]) for part in counts] for k, number in enumerate(PRINTED_FEATURES)}
 
 
 def _part_name(source: Source, part: str) -> str:

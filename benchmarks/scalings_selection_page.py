@@ -16,6 +16,8 @@ PRINTED_L0 = {
     "Dexter, train": (1.4, 0.7, 0.7),
     "Dexter, validation": (1.4, 0.7, 0.7),
 }
+# Section 3.2, Figure 1: rows of Example1 with features 6 and 15, negative and positive
+PRINTED_FEATURES = {6: (661, 998), 15: (183, 548)}
 CLASSIFIERS = ("SVM", "AdaBoost")
 # the matrix and the method
 Way = tuple[str, str]
@@ -57,6 +59,8 @@ def wide_table(one: dict[str, Any], classifier: str) -> list[dict[str, Any]]:
 
 
 def draw(results: dict[str, Any], folder: Path) -> None:
+    from matplotlib.ticker import FixedLocator, NullLocator
+
     for name, one in results["sets"].items():
         with figure_file(folder / f"scalings_selection_{name.lower()}.png", (12, 5), columns=2) as axes:
             for axis, classifier in zip(axes, CLASSIFIERS, strict=True):
@@ -69,6 +73,10 @@ def draw(results: dict[str, Any], folder: Path) -> None:
                 axis.set_title(f"{name}, {classifier}")
                 axis.set_xlabel("features kept")
                 axis.set_ylabel("test error, %")
+                axis.set_yscale("log")  # one way is far from the others
+                axis.yaxis.set_major_locator(FixedLocator([3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 40]))
+                axis.yaxis.set_major_formatter("{x:.0f}")
+                axis.yaxis.set_minor_locator(NullLocator())
                 axis.grid(alpha=0.3)
             axes[-1].legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
@@ -156,7 +164,28 @@ def claims(results: dict[str, Any]) -> list[tuple[str, str, bool]]:
     return found
 
 
-WORDS = """(to be written)"""
+WORDS = """\
+**Agrees.** Counting is enough: Method 2 is level with Fisher's ratio on Spam and Example1, and both methods are far
+ahead of random projection everywhere. Method 1, which sees no labels, is as good once more than 30 features of Spam
+are kept, and on Example1 throughout. Presence alone does about as well as values. Stumps look at few features and
+find them after any selection, so that AdaBoost's error on text does not move; they fail on projections. The entropy
+criterion, which the paper dropped, is worse by far: every word that one class alone has gets its best value, and most
+of those are in one document.
+
+**Does not agree.** On Dexter with its 200 training rows, Method 2 is about one point worse than Fisher's ratio, by a
+hair more than the rule allows; the standard deviation over splits is as large. Selection does not improve on all
+features: that holds for Spam by a tenth of a point, while on Example1 and Dexter a linear SVM with C = 1 does as well
+or better with everything, so selection there saves memory, not errors. CMIM, which the paper finds no better than
+counting, is the best with few features of Spam.
+
+**In print.** The mean ℓ0 of the two classes of Example1 are exchanged in Table 1 (its own features 6 and 15 have the
+classes the other way round, as the data have), and feature 6 is in 898 positive documents, not 998. The probabilities
+of the random projection are given for values of √3/m; the projection here has √(3/m), which keeps distances, and with
+a fixed C the size counts.
+
+**Not the same.** The solver and C of the paper's SVM are not named, its AdaBoost is the modest one, and it draws
+other splits. Ten splits each, as there; the numbers of features are a sample of those in its figures. Nothing was
+tuned."""
 
 
 def _of_set(name: str, one: dict[str, Any]) -> str:
@@ -180,6 +209,10 @@ def page(results: dict[str, Any]) -> str:
         {"part": part, "printed": ", ".join(map(str, printed)), "counted": ", ".join(map(str, results["l0"][part]))}
         for part, printed in PRINTED_L0.items()
     ]
+    features = [
+        {"feature": number, "printed": f"{a}, {b}", "counted": ", ".join(map(str, results["features"][str(number)]))}
+        for number, (a, b) in PRINTED_FEATURES.items()
+    ]
     tables = "\n\n".join(_of_set(name, one) for name, one in results["sets"].items())
     return f"""# Ferreira & Figueiredo, selection of features for text: the paper's claims measured again
 
@@ -200,6 +233,10 @@ Modest AdaBoost, which is another algorithm. TD is the matrix of values, TDI tha
 ## Mean ℓ0 of a feature: all rows, negative, positive (the paper's Table 1)
 
 {markdown_table(l0)}
+
+Two features of Example1 (its section 3.2), rows that have them, negative and positive:
+
+{markdown_table(features)}
 
 {tables}
 """

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
 from rescaleinv import InputError, selection
@@ -164,6 +165,8 @@ def test_counting_needs_no_labels():
     X, y = made_counts(7)
     selector = L0Selector(5, criterion="count")
     np.testing.assert_array_equal(selector.fit(X).get_support(), selector.fit(X, y).get_support())
+    assert not get_tags(selector).target_tags.required
+    assert get_tags(L0Selector()).target_tags.required
 
 
 def test_absent_and_ever_present_features_are_never_kept():
