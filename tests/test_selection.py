@@ -281,3 +281,13 @@ def test_cmim_does_not_choose_a_copy():
     scores = CMIMSelector(1.0).fit(X, y)
     assert (np.diff(scores.scores_[scores.ranking_]) <= 0).all()
     assert sorted(scores.ranking_) == list(range(X.shape[1]))
+
+
+def test_rounding_is_no_information():
+    """A copy tells nothing new, exactly: differences of logarithms alone would leave something of either sign."""
+    for seed in range(20):
+        X, y = made_counts(seed, n_rows=37 + seed, n_classes=3)
+        scores = CMIMSelector(1.0).fit(np.column_stack([X, X]), y).scores_
+        first, second = np.split(scores, 2)
+        assert (np.minimum(first, second) == 0).all()
+        assert max(first.max(), second.max()) > 0.01

@@ -22,7 +22,8 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Subtract the mean and divide by the standard deviation, both kept up to date row by row.
 
     The scaling of the learner GN of Bollegala & Iba (equations 1 to 3), by itself. It needs memory for two rows, however
-    many it sees, and however the rows are divided among calls of ``partial_fit``, the result is the same to the last bit.
+    many it sees, and however the rows are divided among calls of ``partial_fit``, the result is the same to the last bit
+    (scikit-learn's ``StandardScaler`` takes each call's rows together, and divides by their number).
 
     Parameters
     ----------
