@@ -432,8 +432,10 @@ def test_sparse_rows_are_scaled_without_their_mean_only():
     with pytest.raises(InputError, match="with_mean=False"):
         RunningScaler().fit(X).transform(sparse.csr_array(X))
     scaler = RunningScaler(with_mean=False).fit(sparse.csr_array(X))
-    scaled = scaler.transform(sparse.csr_array(X))
+    matrix = sparse.csr_array(X)
+    scaled = scaler.transform(matrix)
     assert sparse.issparse(scaled)
+    np.testing.assert_array_equal(matrix.toarray(), X)  # which is not touched
     np.testing.assert_allclose(scaled.toarray(), X / scaler.scale_)
     np.testing.assert_allclose(scaler.transform(X), X / scaler.scale_)
 
