@@ -61,7 +61,7 @@ def load_text(name: str) -> tuple[csr_array, np.ndarray]:
 def one_vs_rest(dataset: str, features: Any, labels: np.ndarray, least: int = 1) -> list[Task]:
     """A task for each class of at least so many rows; for the rarer one only where there are two."""
     classes, sizes = np.unique(labels, return_counts=True)
-    wanted = classes[sizes >= least] if len(classes) > 2 else classes[np.argmin(sizes)][None]
+    wanted = classes[sizes >= least] if len(classes) > 2 else classes[[np.argmin(sizes)]]
     return [Task(dataset, str(label), features, labels == label) for label in wanted]
 
 
@@ -107,6 +107,14 @@ def markdown_table(rows: Iterable[dict[str, Any]]) -> str:
     rows = list(rows)
     lines = [list(rows[0]), ["---"] * len(rows[0]), *([_text(value) for value in row.values()] for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def agreement_table(claims: Iterable[tuple[str, str, bool]]) -> str:
+    """What a paper says, what was measured, and whether the two agree."""
+    return markdown_table(
+        {"the paper says": said, "measured here": found, "agrees": "yes" if agrees else "**no**"}
+        for said, found, agrees in claims
+    )
 
 
 def _text(value: Any) -> str:

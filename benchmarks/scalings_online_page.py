@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scalings_common import figure_file, markdown_table
+from scalings_common import agreement_table, figure_file, markdown_table
 from scalings_online_printed import PRINTED, columns_are_swapped, misprints
 
 # those of the paper's Figures 1 to 3
@@ -154,9 +154,6 @@ choices of this library, stated in its docstrings. None of them was tuned."""
 
 
 def page(results: dict[str, Any]) -> str:
-    said = [
-        {"the paper says": a, "measured here": b, "agrees": "yes" if c else "**no**"} for a, b, c in claims(results)
-    ]
     columns = [{"table of": name, **columns_are_swapped(name)} for name in PRINTED]
     wrong = "; ".join(f"{name}, {learner}, which is that of {copied}" for name, learner, copied in misprints())
     tables = "\n\n".join(
@@ -174,7 +171,7 @@ the paper's Table 1. As in the paper, the parameters are those of its grid that 
 mean over the splits): the best that can be reached, not what to expect. "unregularised" has all coefficients 0, and C = 100
 for PA-I and PA-II. "ran away" is the share of the splits in which steps were left out because parameters grew beyond 1e100.
 
-{markdown_table(said)}
+{agreement_table(claims(results))}
 
 ## Where it agrees and where not
 
