@@ -114,6 +114,21 @@ def test_only_the_standard_library_is_loaded(code):
     assert not loaded - sys.stdlib_module_names - {"rescaleinv"}
 
 
+@pytest.mark.parametrize("room", ["selection", "online"])
+def test_selection_and_online_import_checks_of_data_only(room):
+    paths = sorted((PACKAGE / room).glob("*.py"))
+    found = {floor for path in paths for floor in imported_floors(path.read_text(encoding="utf-8"), path)}
+    assert {room} < found <= {room, "errors", "problem", "checks"}
+
+
+@pytest.mark.parametrize("room", ["selection", "online"])
+def test_selection_and_online_load_no_engine_and_no_solver(room):
+    code = (
+        f"import rescaleinv.{room}; assert not [name for name in sys.modules if name.startswith('rescaleinv.engines')]"
+    )
+    assert not loaded_by(code) & {"cvxpy", "highspy", "ortools", "pulp"}
+
+
 def test_the_check_sees_what_is_loaded():
     assert "numpy" in loaded_by("import rescaleinv; rescaleinv.TrainingSet")
 
