@@ -1,0 +1,2 @@
+def nearest_rule(r): return "misclassified"
+def markdown(*a): return ""
