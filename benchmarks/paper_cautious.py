@@ -77,7 +77,7 @@ def count(truth: Signs, labels: Signs, decided: npt.NDArray[np.bool_]) -> Counts
 
 
 def _farthest(truth: Signs, values: FloatArray, n_kept: int) -> Counts:
-    """The counts of the points whose decision values are farthest from zero (of equal ones, the first: they are shuffled)."""
+    """The counts of the points whose values are farthest from zero; of equal ones the first, as they are in random order."""
     kept = np.zeros(len(values), dtype=bool)
     kept[np.argsort(-np.abs(values), kind="stable")[:n_kept]] = True
     return count(truth, signs_of(values), kept)

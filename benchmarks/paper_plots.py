@@ -83,9 +83,7 @@ def _all_labels(grid: Any) -> tuple[list[Any], list[str]]:
 
 def radius(curves: dict[str, Any], path: Path) -> None:
     """One curve a data set; beyond the break, the share that holds under all rescalings."""
-    figure, (axes, end) = plt.subplots(
-        1, 2, figsize=(8.4, 4.6), width_ratios=(8, 1), sharey=True, layout="constrained"
-    )
+    figure, (axes, end) = plt.subplots(1, 2, figsize=(8.4, 4.6), width_ratios=(8, 1), sharey=True, layout="constrained")
     factors = curves["factors"]
     for colour, (name, found) in zip(COLOURS, curves["data sets"].items(), strict=False):
         axes.plot(factors, found["certified"], color=colour, label=TITLES[name])

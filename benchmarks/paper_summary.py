@@ -43,11 +43,11 @@ def figures_of(decided: Decided) -> dict[str, float]:
 
 def printed(benchmark: PaperBenchmark) -> dict[str, float]:
     """The paper's figures under the same names, NaN where it prints "-"."""
-    figures = {"neutral share": 100 * benchmark.neutral / benchmark.points}
+    figures = {"neutral share": 100 * (benchmark.neutral / benchmark.points)}
     for method, found in zip(METHODS, (benchmark.svm, benchmark.strong), strict=True):
         figures |= {f"{method} {name}": float(getattr(found, name.lower())) for name in COUNTS}
         for name, right, wrong in (("PPV", found.tp, found.fp), ("NPV", found.tn, found.fn)):
-            figures[f"{method} {name}"] = 100 * right / (right + wrong) if right + wrong else math.nan
+            figures[f"{method} {name}"] = 100 * (right / (right + wrong)) if right + wrong else math.nan
     return figures
 
 
@@ -148,9 +148,7 @@ def summary(decided: Sequence[Decided]) -> dict[str, Any]:
         draws.setdefault(one.split.benchmark.number, []).append(one)
     figures = {number: [figures_of(one) for one in some] for number, some in draws.items()}
     benchmarks = [one_benchmark(some, figures[number]) for number, some in draws.items()]
-    within = Counter(
-        figure["within range"] for one in benchmarks for figure in one["figures"].values() if figure["paper"] is not None
-    )
+    within = Counter(figure["within range"] for one in benchmarks for figure in one["figures"].values())
     return {
         "averages": averages(figures),
         "distance from the paper": distance(benchmarks),

@@ -90,9 +90,9 @@ def one_draw(number: int, draw: int, given: argparse.Namespace) -> list[Outcome]
         decided = decide(this)
         checks: Counter[str] = Counter()
         if draw < given.checked:
-            checks += by_certificates(decided)
+            checks.update(by_certificates(decided))  # "+=" would lose the zeros
         if draw == 0 and rule == RULES[0]:
-            checks += by_milp(decided, given.milp_points)
+            checks.update(by_milp(decided, given.milp_points))
         outcomes.append(Outcome(decided, compare(decided, conformal=not given.without_conformal), checks))
         done[this.fingerprint] = outcomes[-1]
     return outcomes
@@ -167,7 +167,8 @@ def run(given: argparse.Namespace) -> dict[str, Any]:
     }
     if not given.without_radius:
         n_points = points_a_split(given.radius_points, given.radius_draws)
-        jobs = [(split(n, d, RULES[0]), n_points, given.radius_ratio) for n in given.benchmarks for d in range(given.radius_draws)]
+        splits = [split(number, draw, RULES[0]) for draw in range(given.radius_draws) for number in given.benchmarks]
+        jobs = [(one, n_points, given.radius_ratio) for one in splits]
         results["radius"] = share_curves(in_parallel(radii, jobs, "splits", given), given.radius_ratio)
     results["time"] = timing(outcomes, time.perf_counter() - start, given)
     return ready_for_json(results)
@@ -191,7 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def draw_figures(results: dict[str, Any], folder: Path) -> list[str]:
     """The names of the figures that were written."""
     import paper_plots
-    from paper_report import nearest_rule
+    from paper_words import nearest_rule
 
     curves_of = results["rules"][nearest_rule(results)]["other ways, curves"]
     paper_plots.neutral_shares(results["rules"], folder / "paper_neutral.png")
