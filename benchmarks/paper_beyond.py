@@ -76,7 +76,7 @@ def means_table(equal: dict[str, Any], ways: Sequence[str]) -> str:
 
 def radius(found: dict[str, Any] | None) -> str:
     if found is None:
-        return "Left out of this run (`--without-radius`)."
+        return "Left out of this run."
     factors = found["factors"]
     shown = [min(range(len(factors)), key=lambda k: abs(factors[k] - wanted)) for wanted in (1.1, 1.5, 2, 4, 10, 100)]
     rows = [

@@ -52,15 +52,16 @@ their columns, printed or corrected."""
 
 def markdown(results: dict[str, Any], machine: dict[str, Any], figures: Sequence[str]) -> str:
     """The whole report; ``figures`` are the names of pictures next to it."""
-    nearest = words.nearest_rule(results)
-    rules, draws = results["rules"], results["draws"]
+    tables = results["tables"]
+    rules, draws = tables["rules"], tables["draws"]
+    nearest = words.nearest_rule(rules)
     parts = [
         "# The paper's tables, reproduced and extended",
         INTRODUCTION.format(draws=draws, chance=(draws - 1) / (draws + 1)),
         "## The averages",
         averages(rules),
         "## Where it agrees with the paper, and where not",
-        *agreement(results, nearest),
+        *agreement(rules, nearest),
         *picture(figures, "paper_neutral.png", "neutral shares of the paper and of our draws"),
         "## Table 1: the training sets",
         table1(rules[nearest], nearest),
@@ -72,14 +73,14 @@ def markdown(results: dict[str, Any], machine: dict[str, Any], figures: Sequence
         parts += [predictive(rules[rule], share) for share in ("PPV", "NPV")]
     parts += [
         "## Every verdict of some draws checked a second way",
-        checks(results["checks"]),
+        checks(tables["checks"]),
         "## Time",
-        timing(results["time"], machine),
+        timing(tables, results.get("radius"), machine),
         "## Beyond the paper: other ways to be cautious",
         other_ways(rules[nearest], nearest),
         *picture(figures, "paper_cautious.png", "accuracy, PPV and NPV against the share of points decided"),
         "## Beyond the paper: the rescaling radius",
-        radius(results["radius"]),
+        radius(results.get("radius")),
         *picture(figures, "paper_radius.png", "share of test points certified against the factor"),
         "## What does not fit in the printed tables",
         bullets(ODDITIES),
@@ -92,8 +93,7 @@ def picture(figures: Sequence[str], name: str, text: str) -> list[str]:
     return [f"![{text}]({name})"] if name in figures else []
 
 
-def agreement(results: dict[str, Any], nearest: str) -> list[str]:
-    rules = results["rules"]
+def agreement(rules: dict[str, Any], nearest: str) -> list[str]:
     missed = words.outside(rules[nearest])
     return [
         f'**The rule that comes nearest is "{nearest}"**, by the mean over benchmarks of |our mean - the paper\'s figure| '
@@ -117,10 +117,11 @@ def checks(found: dict[str, int]) -> str:
     return bullets(lines) or "None in this run."
 
 
-def timing(found: dict[str, Any], machine: dict[str, Any]) -> str:
+def timing(tables: dict[str, Any], radius: dict[str, Any] | None, machine: dict[str, Any]) -> str:
+    found = tables["time"]
     return TIME.format(
-        minutes=found["whole command (s)"] / 60,
-        processes=machine["cpu_count"] if found["processes"] == -1 else found["processes"],
+        minutes=sum(part["wall time (s)"] for part in (tables, radius) if part is not None) / 60,
+        processes=tables["processes"],
         machine=machine,
         found=found,
         mean=1000 * found["mean a point (s)"],

@@ -5,11 +5,15 @@
 Its random subsets are not published, so that each of the 18 benchmarks is drawn 30 times for each rule by which points are
 left out of inconsistent learning sets. Writes results/paper_tables.json, paper_tables.md and three figures. Needs the data
 set indian_liver_patient in the folder RESCALEINV_DATA, matplotlib (extra "plot") and MAPIE (extra "benchmarks").
+
+With --parts tables, or --parts radius, the other part is taken from the results of the last run; with --parts alone both
+are, and only the Markdown and the figures are written again.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import sys
 import time
@@ -21,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from common import RESULTS, machine, write_result
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from paper_cautious import Comparison, at_equal_coverage, compare, curves
 from paper_checks import by_certificates, by_milp
 from paper_draws import RULES, Decided, decide, load_quietly, split
@@ -32,6 +36,8 @@ from paper_summary import summary
 from tqdm import tqdm
 
 from rescaleinv.errors import DatasetUnavailableError
+
+PARTS = ("tables", "radius")
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--radius-points", type=int, default=60, help="points a data set whose rescaling radius is sought (60)")
     add("--radius-draws", type=int, default=2, help="draws a benchmark that they are taken from (2)")
     add("--radius-ratio", type=float, default=1.1, help="how far apart a radius's two bounds may be (1.1)")
-    add("--without-radius", action="store_true", help="leave the rescaling radius out")
+    add("--parts", nargs="*", choices=PARTS, default=list(PARTS), metavar="PART", help="tables, radius (both)")
     add("--without-conformal", action="store_true", help="leave MAPIE's conformal classifier out")
     add("--without-figures", action="store_true", help="leave the figures out")
     add("--jobs", type=int, default=-1, help="processes (-1: one a processor)")
@@ -128,18 +134,16 @@ def checks(outcomes: Sequence[Outcome]) -> dict[str, int]:
     return dict(total)
 
 
-def timing(outcomes: Sequence[Outcome], wall: float, given: argparse.Namespace) -> dict[str, Any]:
-    """Seconds, those of the verdicts on one processor each."""
+def timing(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Seconds of the verdicts, on one processor each."""
     timed = [one.decided for one in outcomes if not one.repeated]
-    a_point = [one.seconds / len(one.codes) for one in timed]
+    seconds, points = sum(one.seconds for one in timed), sum(len(one.codes) for one in timed)
     return {
-        "whole command (s)": wall,
-        "processes": given.jobs,
         "training sets enumerated": len(timed),
-        "points decided": sum(len(one.codes) for one in timed),
-        "verdicts (s)": sum(one.seconds for one in timed),
-        "mean a point (s)": sum(one.seconds for one in timed) / sum(len(one.codes) for one in timed),
-        "slowest draw, a point (s)": max(a_point),
+        "points decided": points,
+        "verdicts (s)": seconds,
+        "mean a point (s)": seconds / points,
+        "slowest draw, a point (s)": max(one.seconds / len(one.codes) for one in timed),
         "slowest draw (s)": max(one.seconds for one in timed),
     }
 
@@ -153,25 +157,38 @@ def ready_for_json(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def run(given: argparse.Namespace) -> dict[str, Any]:
-    """All results, ready for JSON."""
-    start = time.perf_counter()
+def tables(given: argparse.Namespace) -> dict[str, Any]:
+    """Tables 1 to 4, the comparison with other ways, and the second checks."""
     # the draws whose verdicts are proved take longest: first, so that no process has them left at the end
     jobs = [(number, draw, given) for draw in range(given.draws) for number in given.benchmarks]
     outcomes = [one for some in in_parallel(one_draw, jobs, "draws", given) for one in some]
-    results: dict[str, Any] = {
+    return {
         "draws": given.draws,
         "rules": {rule: of_rule(outcomes, rule) for rule in RULES},
         "checks": checks(outcomes),
-        "radius": None,
+        "time": timing(outcomes),
     }
-    if not given.without_radius:
-        n_points = points_a_split(given.radius_points, given.radius_draws)
-        splits = [split(number, draw, RULES[0]) for draw in range(given.radius_draws) for number in given.benchmarks]
-        jobs = [(one, n_points, given.radius_ratio) for one in splits]
-        results["radius"] = share_curves(in_parallel(radii, jobs, "splits", given), given.radius_ratio)
-    results["time"] = timing(outcomes, time.perf_counter() - start, given)
-    return ready_for_json(results)
+
+
+def radius(given: argparse.Namespace) -> dict[str, Any]:
+    """The share of points certified as the factor grows."""
+    n_points = points_a_split(given.radius_points, given.radius_draws)
+    splits = [split(number, draw, RULES[0]) for draw in range(given.radius_draws) for number in given.benchmarks]
+    jobs = [(one, n_points, given.radius_ratio) for one in splits]
+    return share_curves(in_parallel(radii, jobs, "splits", given), given.radius_ratio)
+
+
+def run(given: argparse.Namespace) -> dict[str, Any]:
+    """The results of the wanted parts, ready for JSON, with those of the others from the last run if there are any."""
+    before = given.out / "paper_tables.json"
+    results = json.loads(before.read_text("utf-8"))["results"] if before.is_file() else {}
+    for part, work in {"tables": tables, "radius": radius}.items():
+        if part in given.parts:
+            start = time.perf_counter()
+            found = ready_for_json(work(given))
+            taken = {"wall time (s)": time.perf_counter() - start, "processes": effective_n_jobs(given.jobs)}
+            results[part] = {**found, **taken}
+    return results
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -181,6 +198,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(lack, file=sys.stderr)
         return 2
     results = run(given)
+    if "tables" not in results:
+        print(f"there are no tables from a run before in {given.out}: add tables to --parts", file=sys.stderr)
+        return 2
     write_result("paper_tables", results, given.out)
     figures = [] if given.without_figures else draw_figures(results, given.out)
     text = markdown(results, machine(), figures)
@@ -194,11 +214,12 @@ def draw_figures(results: dict[str, Any], folder: Path) -> list[str]:
     import paper_plots
     from paper_words import nearest_rule
 
-    curves_of = results["rules"][nearest_rule(results)]["other ways, curves"]
-    paper_plots.neutral_shares(results["rules"], folder / "paper_neutral.png")
+    rules = results["tables"]["rules"]
+    curves_of = rules[nearest_rule(rules)]["other ways, curves"]
+    paper_plots.neutral_shares(rules, folder / "paper_neutral.png")
     paper_plots.cautious(curves_of, folder / "paper_cautious.png")
     names = ["paper_neutral.png", "paper_cautious.png"]
-    if results["radius"] is not None:
+    if "radius" in results:
         paper_plots.radius(results["radius"], folder / "paper_radius.png")
         names.append("paper_radius.png")
     return names

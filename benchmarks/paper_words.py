@@ -9,9 +9,8 @@ from paper_markdown import interval, number, reach
 from paper_summary import GAINS, SHARES
 
 
-def nearest_rule(results: dict[str, Any]) -> str:
+def nearest_rule(rules: dict[str, Any]) -> str:
     """The rule with the least mean distance of all shares from the paper's."""
-    rules = results["rules"]
     return min(rules, key=lambda rule: rules[rule]["distance from the paper"]["all shares"])
 
 
