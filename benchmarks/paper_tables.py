@@ -71,11 +71,15 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def missing(given: argparse.Namespace) -> str | None:
     """What is needed and not there, in words."""
-    for module, flag in (("mapie", "conformal"), ("matplotlib", "figures")):
-        if not getattr(given, f"without_{flag}") and find_spec(module) is None:
+    needed = {
+        "mapie": "conformal" if "tables" in given.parts and not given.without_conformal else None,
+        "matplotlib": None if given.without_figures else "figures",
+    }
+    for module, flag in needed.items():
+        if flag is not None and find_spec(module) is None:
             return f"{module} is not installed: install it, or give --without-{flag}"
     try:
-        for number in given.benchmarks:
+        for number in given.benchmarks if given.parts else ():
             load_quietly(BENCHMARKS[number - 1].data_set)
     except DatasetUnavailableError as error:
         return f"{error}; or name other --benchmarks"
@@ -179,7 +183,7 @@ def radius(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def run(given: argparse.Namespace) -> dict[str, Any]:
-    """The results of the wanted parts, ready for JSON, with those of the others from the last run if there are any."""
+    """Run the wanted parts, and write their results with those of the others from the last run if there are any."""
     before = given.out / "paper_tables.json"
     results = json.loads(before.read_text("utf-8"))["results"] if before.is_file() else {}
     for part, work in {"tables": tables, "radius": radius}.items():
@@ -188,6 +192,7 @@ def run(given: argparse.Namespace) -> dict[str, Any]:
             found = ready_for_json(work(given))
             taken = {"wall time (s)": time.perf_counter() - start, "processes": effective_n_jobs(given.jobs)}
             results[part] = {**found, **taken}
+            write_result("paper_tables", results, given.out)  # whatever becomes of the next part
     return results
 
 
@@ -201,7 +206,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "tables" not in results:
         print(f"there are no tables from a run before in {given.out}: add tables to --parts", file=sys.stderr)
         return 2
-    write_result("paper_tables", results, given.out)
     figures = [] if given.without_figures else draw_figures(results, given.out)
     text = markdown(results, machine(), figures)
     (given.out / "paper_tables.md").write_text(text, encoding="utf-8")

@@ -106,6 +106,30 @@ def test_the_figures_are_drawn(reduced, tmp_path):
     assert all(f"]({name})" in markdown(reduced[0], {"cpu_count": 2, "processor": "x"}, names) for name in names)
 
 
+def test_the_report_can_be_written_again_from_the_results(reduced, tmp_path, capsys):
+    again = ["--parts", "--without-figures", "--out", str(tmp_path)]  # the data are not needed either
+    assert paper_tables.main(again) == 2
+    assert "there are no tables from a run before" in capsys.readouterr().err
+    stored = json.dumps({"results": reduced[0]})
+    (tmp_path / "paper_tables.json").write_text(stored, "utf-8")
+    assert paper_tables.main(again) == 0
+    assert (tmp_path / "paper_tables.md").read_text("utf-8") == reduced[1]
+    assert (tmp_path / "paper_tables.json").read_text("utf-8") == stored
+
+
+def test_a_part_that_is_run_alone_leaves_the_other(reduced, tmp_path, monkeypatch):
+    """The radii themselves are of test_share_curves."""
+    (tmp_path / "paper_tables.json").write_text(json.dumps({"results": reduced[0]}), "utf-8")
+    found = Radii("banknote", np.array([1.0, np.inf]), np.array([1.05, np.inf]), 0, 1.0)
+    monkeypatch.setattr(paper_tables, "radii", lambda this, n_points, ratio: found)
+    options = ["--parts", "radius", "--radius-draws", "1", "--benchmarks", "17", "--without-figures", "--jobs", "1"]
+    assert paper_tables.main([*options, "--out", str(tmp_path)]) == 0
+    results = json.loads((tmp_path / "paper_tables.json").read_text("utf-8"))["results"]
+    assert results["tables"] == reduced[0]["tables"]
+    assert results["radius"]["points"] == 2
+    assert "2 points, 0.5 s a point" in (tmp_path / "paper_tables.md").read_text("utf-8")
+
+
 def test_missing_data_are_named(monkeypatch, capsys):
     def unavailable(name):
         raise DatasetUnavailableError(f"data set {name!r} is not at hand")
