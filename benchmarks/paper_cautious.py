@@ -165,7 +165,8 @@ def at_equal_coverage(comparisons: Sequence[Comparison]) -> dict[str, dict[str, 
     conformal = conformal_counts(comparisons)
     if conformal is not None:
         covered = conformal.sum(axis=(0, 2)) / n_points
-        nearest = int(np.abs(covered - counts[STRONG].sum() / n_points).argmin())
+        gaps = np.abs(covered - counts[STRONG].sum() / n_points)
+        nearest = int(np.where(covered > 0, gaps, np.inf).argmin())  # a level that decides nothing says nothing
         counts[CONFORMAL], level = conformal[:, nearest], LEVELS[nearest]
     draws = np.random.default_rng(SEED).multinomial(
         len(comparisons), [1 / len(comparisons)] * len(comparisons), size=BOOTSTRAPS

@@ -1,9 +1,10 @@
 """Training and test sets like the paper's, whose random subsets are not published, and what is decided on them.
 
-A draw is a random order of a data set's rows. The first of them, |X| at least and 1.6 |X| at most, are the learning set: as
-many are taken as it needs for |X| rows to remain after those are left out that make it inconsistent. A draw that does not
-come within 1 of |X| with both classes is given up for another order. The test rows are taken from the other end of the
-order, so that the three rules are tested on the same rows (as far as the learning set leaves them).
+A draw is a random order of a data set's rows. So many of the first ones, |X| to 1.6 |X|, are the learning set, and rows are
+left out of it until it is consistent. The draw is accepted when what remains has both classes and is within 1 of |X|;
+otherwise another order is tried. How many rows are taken is not published either, so there are two ways: a number at
+random (``RANDOM``), or as few as it takes for |X| to remain (``LEAST``). The test rows are taken from the other end of the
+order.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from rescaleinv.problem import FloatArray, TrainingSet
 from rescaleinv.separability import separable_subset
 from rescaleinv.svm import minimal_norm_svm
 
+RANDOM, LEAST = "a random number of rows", "as few rows as it takes"
 RULES = ("misclassified", "fewest", "greedy")
 SEED = 2017
 MOST_ROWS = 1.6  # times |X|
@@ -42,6 +44,7 @@ class Split:
     test_features: FloatArray
     test_signs: Signs
     orders_tried: int
+    drawing: str
 
     @property
     def class_rows(self) -> tuple[int, int]:
@@ -82,15 +85,19 @@ def load_quietly(name: str) -> Dataset:
         return load(name)
 
 
-def split(number: int, draw: int, rule: str) -> Split:
+def split(number: int, draw: int, rule: str, drawing: str = RANDOM) -> Split:
     """One draw of one of the paper's benchmarks, numbered from 1."""
     benchmark = BENCHMARKS[number - 1]
     features, labels, _ = load_quietly(benchmark.data_set)
     rng = np.random.default_rng([SEED, number, draw])
     for tried in range(1, MOST_ORDERS + 1):
         order = rng.permutation(len(features))
-        size, training_set = _grow(features[order], labels[order], benchmark.rows, rule)
-        if training_set is not None:
+        size = int(rng.integers(benchmark.rows, int(MOST_ROWS * benchmark.rows) + 1))
+        if drawing == LEAST:
+            size, training_set = _grow(features[order], labels[order], benchmark.rows, rule)
+        else:
+            training_set = _consistent(features[order[:size]], labels[order[:size]], rule)
+        if training_set is not None and abs(len(training_set) - benchmark.rows) <= 1:
             test = order[max(size, len(order) - benchmark.points) :]
             return Split(
                 benchmark,
@@ -102,20 +109,26 @@ def split(number: int, draw: int, rule: str) -> Split:
                 features[test],
                 labels[test],
                 tried,
+                drawing,
             )
     raise RuntimeError(f"none of {MOST_ORDERS} orders gave {benchmark.rows} consistent rows of {benchmark.data_set}")
+
+
+def _consistent(features: FloatArray, labels: Signs, rule: str) -> TrainingSet | None:
+    """What is left of the rows when they are made consistent; None if they are of one class."""
+    if len(set(labels.tolist())) < 2:
+        return None
+    return separable_subset(TrainingSet(features, labels), rule).training_set
 
 
 def _grow(features: FloatArray, labels: Signs, rows: int, rule: str) -> tuple[int, TrainingSet | None]:
     """The first rows that leave ``rows`` when made consistent, or else nearest to it and within 1; None if none do."""
     size, nearest = rows, (2, 0, None)
     while size <= MOST_ROWS * rows and nearest[0] > 0:
-        missing = 1
-        if len(set(labels[:size].tolist())) == 2:
-            kept = separable_subset(TrainingSet(features[:size], labels[:size]), rule).training_set
-            missing = rows - len(kept)
-            if abs(missing) < nearest[0]:
-                nearest = abs(missing), size, kept
+        kept = _consistent(features[:size], labels[:size], rule)
+        missing = 1 if kept is None else rows - len(kept)
+        if kept is not None and abs(missing) < nearest[0]:
+            nearest = abs(missing), size, kept
         size += max(missing, 1)
     return nearest[1:]
 

@@ -7,8 +7,7 @@ from typing import Any
 from paper_markdown import interval, number, reach, table
 from paper_summary import GAINS, METHODS, SHARES, STANDARDISED
 
-ABOUT_AVERAGES = """
-
+ABOUT_AVERAGES = """\
 Each cell: the mean over tables with its 95 % interval; the least and the largest average of one table (the k-th draw of
 every benchmark). The paper does not say in which units its plain SVM was trained; the last two lines are for features
 divided by their standard deviations."""
@@ -22,6 +21,7 @@ Paper / ours, rule "{rule}". The paper's |I(X)| (pairs of a positive and a negat
 
 
 def averages(rules: dict[str, Any]) -> str:
+    """The columns may also be ways of drawing in place of rules."""
     first = next(iter(rules.values()))["averages"]
     rows = [
         [
@@ -33,7 +33,7 @@ def averages(rules: dict[str, Any]) -> str:
         for name in (*SHARES, *GAINS, *STANDARDISED)
     ]
     names = [f'"{rule}"' for rule in rules]
-    return table(["average", "paper, printed", "paper, from its columns", *names], rows) + ABOUT_AVERAGES
+    return table(["average", "paper, printed", "paper, from its columns", *names], rows)
 
 
 def table1(found: dict[str, Any], rule: str) -> str:

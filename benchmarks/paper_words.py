@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from paper_cautious import CONFORMAL, RIGHT_AND_DECIDED, THRESHOLDS
 from paper_markdown import interval, number, reach
 from paper_summary import GAINS, SHARES
@@ -110,7 +111,8 @@ def about_other_ways(rows: list[dict[str, Any]]) -> list[str]:
     for way in dict.fromkeys(row["against"] for row in rows):
         parts = []
         for row in (row for row in rows if row["against"] == way):
-            word = "better" if row["better"] > row["worse"] else "worse" if row["worse"] > row["better"] else "level"
+            signs = {np.sign(row["mean difference"]), np.sign(row["better"] - row["worse"])} - {0}
+            word = {(1,): "better", (-1,): "worse", (): "level"}.get(tuple(signs), "mixed")
             parts.append(
                 f"{row['share']} {word} ({row['mean difference']:+.1f} points on average; clearly better on "
                 f"{row['better']} benchmarks, clearly worse on {row['worse']})"
