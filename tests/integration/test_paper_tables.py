@@ -344,7 +344,7 @@ def test_share_curves():
     assert curve["certified"][0] == 1
     assert (curve["certified"][three], curve["not refuted"][three]) == (0.5, 0.75)
     assert (curve["certified"][-1], curve["not refuted"][-1]) == (0.25, 0.5)
-    assert (curve["certified for all rescalings"], curve["not refuted by any rescaling"]) == (0.25, 0.5)
+    assert (curve["certified for all rescalings"], curve["not refuted at the largest factor"]) == (0.25, 0.5)
     assert (curve["median certified factor"], curve["narrowed to the wanted ratio"]) == (26, 0.5)
     assert (found["points"], found["seconds a point"]) == (4, 0.75)
 
