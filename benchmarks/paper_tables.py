@@ -59,7 +59,7 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--checked", type=int, default=3, help="draws a benchmark whose verdicts are all proved (3)")
     add("--milp-points", type=int, default=4, help="points of each benchmark's first draw asked of the MILP, too (4)")
     add("--radius-points", type=int, default=60, help="points a data set whose rescaling radius is sought (60)")
-    add("--radius-draws", type=int, default=2, help="draws a benchmark that they are taken from (2)")
+    add("--radius-draws", type=int, default=5, help="draws a benchmark that they are taken from (5)")
     add("--radius-ratio", type=float, default=1.1, help="how far apart a radius's two bounds may be (1.1)")
     add("--parts", nargs="*", choices=PARTS, default=list(PARTS), metavar="PART", help="tables, radius (both)")
     add("--without-conformal", action="store_true", help="leave MAPIE's conformal classifier out")
