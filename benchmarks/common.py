@@ -24,6 +24,7 @@ _PACKAGES = (
     "pulp",
     "numba",
     "python-flint",
+    "mapie",
 )
 
 
