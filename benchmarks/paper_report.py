@@ -23,8 +23,8 @@ possible, "greedy" the row with the largest slack again and again. A draw takes 
 tested on the paper's number of other rows, or on all others where there are fewer (benchmarks 1, 13 to 15); a row that was
 left out of a learning set is no test row. The plain SVM is the hard-margin SVM in the units of the data. Two ways of drawing
 were tried: drawing as few rows as it takes came first, and the random number of rows took its place as the main one when
-both were known, and is the nearer one to the paper; the other's averages are given too. After a first run, too, conformal levels that decide nothing
-were passed over, so that the benchmarks 11 and 15 have figures.
+both were known, and is the nearer one to the paper; the other's averages are given too.
+After the first run, too, conformal levels that decide nothing were passed over, so that benchmarks 11 and 15 have figures.
 
 Shares are per cent. "51.2 [49.0, 53.4]" is a mean over draws with its 95 % interval, "30 to 75" the least and the largest
 of them. Undefined shares (0 of 0) are left out, as in the paper. Counts are for the paper's number of test points. The
