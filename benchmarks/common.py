@@ -24,6 +24,7 @@ _PACKAGES = (
     "pulp",
     "numba",
     "python-flint",
+    "mapie",
 )
 
 
@@ -52,10 +53,10 @@ def machine() -> dict[str, Any]:
     }
 
 
-def write_result(name: str, payload: Any) -> Path:
+def write_result(name: str, payload: Any, folder: Path = RESULTS) -> Path:
     """Write ``results/<name>.json``: the payload and the machine."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.json"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.json"
     text = json.dumps({"machine": machine(), "results": payload}, indent=1, allow_nan=False, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")
     return path

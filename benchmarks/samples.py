@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from paper_figures import BENCHMARKS
 from sklearn.datasets import load_breast_cancer
 
 from rescaleinv.datasets import load
@@ -19,14 +20,7 @@ sys.path.append(str(Path(__file__).parent.parent / "tests"))
 import made_sets
 
 # Table 1 of the paper: data set and |X|.
-PAPER_BENCHMARKS = (
-    *(("breast_cancer_wisconsin", rows) for rows in (16, 20, 25)),
-    *(("pima_diabetes", rows) for rows in (22, 28, 18)),
-    *(("blood_transfusion", rows) for rows in (20, 25, 25)),
-    *(("indian_liver_patient", rows) for rows in (25, 15, 21)),
-    *(("fertility", rows) for rows in (30, 20, 15)),
-    *(("banknote", rows) for rows in (25, 20, 15)),
-)
+PAPER_BENCHMARKS = tuple((one.data_set, one.rows) for one in BENCHMARKS)
 
 
 @dataclass(frozen=True)

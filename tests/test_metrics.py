@@ -3,7 +3,9 @@
 import math
 import pickle
 import re
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,9 @@ from rescaleinv.problem import TrainingSet
 from rescaleinv.separability import separable_subset
 from rescaleinv.svm import minimal_norm_svm
 
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+from paper_figures import BENCHMARKS, column_averages
+
 COUNTS = ("fp", "tp", "fn", "tn", "neutral", "unknown")
 SHARES = ("ppv", "npv", "neutral_share", "coverage")
 
@@ -29,46 +34,22 @@ def same(one, other):
 
 # --- the paper's Tables 2 to 4 --------------------------------------------------------------------------------------
 
-# For each of the 18 benchmarks: FP, TP, PPV, FN, TN, NPV of the SVM, the same of the strong verdicts (None: printed as
-# "-"), and the number, total and share of the neutral points. As printed, with two mistakes of the print put right: the
-# two PPV of benchmark 8 stand in each other's place (4 of 11 is 36 %, 3 of 7 is 43 %); and its Table 4 has FP and TP of
-# benchmark 12's Table 3 once more (3, 4), where 9 points that are not neutral and an NPV of 100 % leave room for 0, 2 only.
-PAPER = (
-    ((15, 439, 97, 10, 219, 96), (0, 333, 100, 3, 86, 97), (261, 683, 38)),
-    ((3, 71, 96, 1, 25, 96), (0, 46, 100, 0, 1, 100), (53, 100, 53)),
-    ((9, 64, 88, 0, 27, 100), (0, 47, 100, 0, 0, None), (53, 100, 53)),
-    ((25, 48, 66, 22, 105, 83), (1, 1, 50, 0, 12, 100), (186, 200, 93)),
-    ((38, 53, 58, 14, 95, 87), (1, 2, 67, 0, 29, 100), (168, 200, 84)),
-    ((8, 15, 65, 21, 56, 73), (0, 0, None, 0, 9, 100), (91, 100, 91)),
-    ((25, 6, 19, 17, 52, 75), (5, 4, 44, 11, 45, 80), (35, 100, 35)),
-    ((7, 4, 36, 18, 71, 80), (4, 3, 43, 18, 69, 79), (6, 100, 6)),
-    ((27, 9, 25, 9, 55, 86), (25, 8, 24, 8, 50, 86), (9, 100, 9)),
-    ((15, 13, 46, 19, 53, 74), (0, 2, 100, 9, 17, 65), (72, 100, 72)),
-    ((35, 15, 30, 13, 37, 74), (1, 0, 0, 2, 4, 67), (93, 100, 93)),
-    ((44, 23, 34, 27, 106, 80), (3, 4, 57, 0, 2, 100), (191, 200, 95)),
-    ((15, 2, 12, 6, 47, 89), (1, 0, 0, 1, 22, 96), (46, 70, 66)),
-    ((19, 1, 5, 6, 55, 90), (3, 1, 25, 1, 20, 95), (56, 81, 69)),
-    ((11, 3, 21, 8, 63, 89), (0, 0, None, 0, 6, 100), (79, 85, 93)),
-    ((3, 45, 94, 2, 50, 96), (3, 38, 93, 0, 45, 100), (14, 100, 14)),
-    ((1, 42, 98, 1, 56, 98), (1, 38, 97, 0, 49, 100), (12, 100, 12)),
-    ((3, 44, 94, 2, 51, 96), (0, 32, 100, 0, 38, 100), (30, 100, 30)),
-)
-# true class and label of the plain SVM in each of the four cells, in the order FP, TP, FN, TN
-CELLS = ((-1, 1), (1, 1), (1, -1), (-1, -1))
+# true class and label of the plain SVM in each of the four cells
+CELLS = {"fp": (-1, 1), "tp": (1, 1), "fn": (1, -1), "tn": (-1, -1)}
 
 
 def points_of(benchmark):
     """Test points that have the printed counts: true classes, verdicts, and the SVM's labels."""
-    svm, strong, _ = benchmark
-    points = []
-    for (truth, label), total, decided in zip(CELLS, svm[:2] + svm[3:5], strong[:2] + strong[3:5], strict=True):
+    svm, strong, points = benchmark.svm, benchmark.strong, []
+    for name, (truth, label) in CELLS.items():
+        total, decided = getattr(svm, name), getattr(strong, name)
         points += [(truth, label, label)] * decided + [(truth, 0, label)] * (total - decided)
     return np.array(points).T
 
 
 @pytest.fixture(scope="module")
 def paper_reports():
-    return [strong_report(*points_of(benchmark)) for benchmark in PAPER]
+    return [strong_report(*points_of(benchmark)) for benchmark in BENCHMARKS]
 
 
 def agrees(share, printed):
@@ -76,33 +57,28 @@ def agrees(share, printed):
     return math.isnan(share) if printed is None else abs(100 * share - printed) <= 0.5
 
 
-@pytest.mark.parametrize("number", range(18), ids=lambda number: f"benchmark {number + 1}")
-def test_the_figures_of_the_paper(number, paper_reports):
-    report = paper_reports[number]
-    svm, strong, (neutral, total, neutral_percent) = PAPER[number]
-    for found, printed in ((report.svm, svm), (report.strong, strong)):
-        assert (found.fp, found.tp, found.fn, found.tn) == printed[:2] + printed[3:5]
-        assert agrees(found.ppv, printed[2])
-        assert agrees(found.npv, printed[5])
-    assert report.strong.neutral == neutral
-    assert agrees(report.strong.neutral_share, neutral_percent)
-    assert report.strong.coverage == (total - neutral) / total
+@pytest.mark.parametrize("benchmark", BENCHMARKS, ids=lambda benchmark: f"benchmark {benchmark.number}")
+def test_the_figures_of_the_paper(benchmark, paper_reports):
+    report = paper_reports[benchmark.number - 1]
+    for found, printed in ((report.svm, benchmark.svm), (report.strong, benchmark.strong)):
+        assert all(getattr(found, name) == getattr(printed, name) for name in CELLS)
+        assert agrees(found.ppv, printed.ppv)
+        assert agrees(found.npv, printed.npv)
+    assert report.strong.neutral == benchmark.neutral
+    assert agrees(report.strong.neutral_share, benchmark.neutral_percent)
+    assert report.strong.coverage == (benchmark.points - benchmark.neutral) / benchmark.points
     assert (report.svm.neutral, report.svm.coverage, report.strong.unknown) == (0, 1, 0)
 
 
 def test_the_means_of_the_paper_leave_out_what_is_undefined(paper_reports):
     """The mean share of neutral points is printed as 55.9; the other means are those of the printed columns."""
-    mean = mean_report(paper_reports)
-    assert round(100 * mean.strong.neutral_share, 1) == 55.9
-    for found, column, printed in (
-        (mean.svm.ppv, 0, 2),
-        (mean.svm.npv, 0, 5),
-        (mean.strong.ppv, 1, 2),
-        (mean.strong.npv, 1, 5),
-    ):
-        defined = [benchmark[column][printed] for benchmark in PAPER if benchmark[column][printed] is not None]
-        assert len(defined) == {(1, 2): 16, (1, 5): 17}.get((column, printed), 18)
-        assert agrees(found, sum(defined) / len(defined))
+    mean, expected = mean_report(paper_reports), column_averages()
+    assert round(100 * mean.strong.neutral_share, 1) == 55.9 == round(expected["neutral share"], 1)
+    assert sum(one.strong.ppv is None for one in BENCHMARKS) == 2
+    assert sum(one.strong.npv is None for one in BENCHMARKS) == 1
+    for method, figures in (("SVM", mean.svm), ("strong", mean.strong)):
+        assert agrees(figures.ppv, expected[f"{method} PPV"])
+        assert agrees(figures.npv, expected[f"{method} NPV"])
 
 
 # --- scikit-learn ---------------------------------------------------------------------------------------------------
