@@ -143,7 +143,7 @@ def contradicted(training_set, points, found, kappa, C, trials):
     bad = np.zeros(len(points), bool)
 
     def values(tau, which):
-        svm = SVC(C=C or 1e8, kernel="linear", tol=1e-7, max_iter=2_000_000).fit(
+        svm = SVC(C=C or 1e8, kernel="linear", tol=1e-5, max_iter=200_000).fit(
             training_set.features * tau, training_set.signs
         )
         return svm.decision_function(points[which] * tau)

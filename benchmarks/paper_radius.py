@@ -31,7 +31,6 @@ class Radii:
     certified: FloatArray
     refuted: FloatArray
     contradictions: int  # with the verdicts about all rescalings
-    failures: int  # points on which the engine stopped with an error: neither certified nor refuted
     seconds: float
 
 
@@ -49,17 +48,11 @@ def radii(split: Split, n_points: int, ratio: float) -> Radii:
     model.fit(training_set.features, training_set.signs)
     strong = model.certify(points).strong
     start = time.perf_counter()
-    bounds, failures = np.tile([1.0, np.inf], (len(points), 1)), 0
-    for i in range(len(points)):
-        try:
-            bounds[i] = model.rescaling_radius(points[i : i + 1], ratio=ratio, largest=float(FACTORS[-1]))[0]
-        except np.linalg.LinAlgError:  # a singular matrix in its compiled code; the other points are not lost by it
-            failures += 1
+    certified, refuted = model.rescaling_radius(points, ratio=ratio, largest=float(FACTORS[-1])).T
     seconds = time.perf_counter() - start
-    certified, refuted = bounds.T
     # strong under all rescalings can't be refuted at any κ, and certified for every κ is strong
     contradictions = int((strong & np.isfinite(refuted)).sum() + (~strong & np.isinf(certified)).sum())
-    return Radii(split.benchmark.data_set, certified, refuted, contradictions, failures, seconds)
+    return Radii(split.benchmark.data_set, certified, refuted, contradictions, seconds)
 
 
 def share_curves(found: Sequence[Radii], ratio: float) -> dict[str, Any]:
@@ -83,7 +76,6 @@ def share_curves(found: Sequence[Radii], ratio: float) -> dict[str, Any]:
         "factors": FACTORS.tolist(),
         "points": sum(len(one.certified) for one in found),
         "contradictions with the verdicts": sum(one.contradictions for one in found),
-        "failures": sum(one.failures for one in found),
         "seconds a point": sum(one.seconds for one in found) / sum(len(one.certified) for one in found),
         "data sets": results,
     }

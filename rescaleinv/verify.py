@@ -579,9 +579,7 @@ class _PointInRange:
             offset = p.numerator * (unit // p.denominator)
             columns.append([x.numerator * (unit // x.denominator) - offset for x in column])
             self.units.append(unit)
-        self.rows = [
-            [y * x for x in row] for row, y in zip(zip(*columns, strict=True), training.labels, strict=True)
-        ]
+        self.rows = [[y * x for x in row] for row, y in zip(zip(*columns, strict=True), training.labels, strict=True)]
 
     def require_settled(
         self, leaf: Any, low: list[Fraction], high: list[Fraction], signs: list[int], states: list[int]

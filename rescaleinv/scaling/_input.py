@@ -1,4 +1,4 @@
-"""What the scalings check of the data that they are given. Sparse data stays sparse."""
+"""What the scalings check of the labels that they are given."""
 
 from __future__ import annotations
 
@@ -6,21 +6,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import validate_data
 
 from rescaleinv.checks import checked_labels
-from rescaleinv.errors import InputError, InputTypeError
+from rescaleinv.errors import InputError
 from rescaleinv.scaling._groups import IntArray
-
-
-def checked_matrix(estimator: Any, X: Any, *, fitting: bool) -> Any:
-    """X as a finite float matrix, dense or in compressed sparse rows, with the names of its features noted or compared."""
-    try:
-        return validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=fitting)
-    except TypeError as error:
-        raise InputTypeError(str(error)) from error
-    except ValueError as error:
-        raise InputError(str(error)) from error
 
 
 def checked_classes(estimator: Any, y: Any, n_rows: int) -> tuple[npt.NDArray[Any], IntArray]:

@@ -15,9 +15,10 @@ from scipy.sparse import issparse
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
+from rescaleinv.checks import checked_rows
 from rescaleinv.errors import InputError
 from rescaleinv.problem import FloatArray
-from rescaleinv.scaling._input import checked_classes, checked_matrix
+from rescaleinv.scaling._input import checked_classes
 from rescaleinv.scaling._scoring import Scoring, presence
 from rescaleinv.scaling.scores import RATE_LIMIT, check_metric, feature_scores
 
@@ -42,7 +43,7 @@ class _DiagonalScaler(OneToOneFeatureMixin, Scoring):
         check_metric(self.metric)
         if self.values not in VALUES:
             raise InputError(f"values is {self.values!r}; it must be one of {', '.join(VALUES)}")
-        matrix = checked_matrix(self, X, fitting=True)
+        matrix = checked_rows(self, X, fitting=True)
         self.classes_, codes = checked_classes(self, y, matrix.shape[0])
         n_classes = len(self.classes_)
         if self.values == "hybrid":
@@ -59,7 +60,7 @@ class _DiagonalScaler(OneToOneFeatureMixin, Scoring):
     def transform(self, X: Any) -> Any:
         """The values (binary, as given, or hybrid) times ``scale_``; a sparse matrix gives a sparse one."""
         check_is_fitted(self)
-        matrix = checked_matrix(self, X, fitting=False)
+        matrix = checked_rows(self, X, fitting=False)
         if issparse(matrix):
             scaled = matrix.copy()
             scaled.data = self._represented(matrix.data, matrix.indices) * self.scale_[matrix.indices]

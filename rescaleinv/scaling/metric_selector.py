@@ -10,9 +10,10 @@ import numpy.typing as npt
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from rescaleinv.checks import checked_rows
 from rescaleinv.errors import InputError
 from rescaleinv.problem import FloatArray
-from rescaleinv.scaling._input import checked_classes, checked_matrix
+from rescaleinv.scaling._input import checked_classes
 from rescaleinv.scaling._scoring import Scoring
 from rescaleinv.scaling.scores import check_metric
 
@@ -63,7 +64,7 @@ class MetricSelector(SelectorMixin, Scoring):
         wanted = self.n_features_to_select
         if isinstance(wanted, bool) or not isinstance(wanted, Integral) or wanted < 1:
             raise InputError(f"n_features_to_select is {wanted!r}; a whole number of at least 1 is needed")
-        matrix = checked_matrix(self, X, fitting=True)
+        matrix = checked_rows(self, X, fitting=True)
         self.classes_, codes = checked_classes(self, y, matrix.shape[0])
         self.scores_: FloatArray = self._scores(matrix, codes, len(self.classes_))
         return self

@@ -18,10 +18,11 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
+from rescaleinv.checks import checked_rows
 from rescaleinv.errors import InputError
 from rescaleinv.problem import FloatArray
 from rescaleinv.scaling._groups import IntArray, ValueGroups, class_totals, value_groups
-from rescaleinv.scaling._input import checked_classes, checked_matrix
+from rescaleinv.scaling._input import checked_classes
 from rescaleinv.scaling._neighbours import laplace, neighbour_estimates
 from rescaleinv.scaling.bns import BNSScaler
 
@@ -106,7 +107,7 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         y : sequence of labels, two different ones
         """
         self._check_parameters()
-        matrix = checked_matrix(self, X, fitting=True)
+        matrix = checked_rows(self, X, fitting=True)
         n_rows, n_features = matrix.shape
         self.classes_, codes = checked_classes(self, y, n_rows)
         if len(self.classes_) != 2:
@@ -147,7 +148,7 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
     def transform(self, X: Any) -> Any:
         """The shaped values; a sparse matrix gives a sparse one, which is possible where zeros are kept."""
         check_is_fitted(self)
-        matrix = checked_matrix(self, X, fitting=False)
+        matrix = checked_rows(self, X, fitting=False)
         if issparse(matrix):
             if not self.keep_zero_:
                 raise InputError(
