@@ -19,7 +19,9 @@ _FAR_ENOUGH = 1e-4
 # Decision values of less than this, relative to the sizes of their terms, are ties.
 _TIE = 1e-9
 # How often the walk to a flip starts again before the range is split, and after each tenth split.
-_RESTARTS_FIRST, _RESTARTS_LATER = 12, 2
+_RESTARTS_FIRST, _RESTARTS_LATER = 80, 4
+# From each of the first parts that are not settled there is a walk, then from some.
+_LOOKS_FIRST, _LOOKS_LATER = 40, 3
 # A range is split where the relaxed factor is, but not nearer to its ends than this share of its length (of logarithms).
 _MIDDLE = 0.3
 # Ranges of factors shorter than this ratio are not split any more.
@@ -211,7 +213,8 @@ class _Search:
                 return self.open(stopped)
             relaxed_factors = self._factors(branch.part, relaxed)
             restarts = _RESTARTS_FIRST if branch is root else _RESTARTS_LATER * (self.budget.parts % 10 == 0)
-            other = self.walk(relaxed_factors, restarts)
+            looks = self.budget.parts <= _LOOKS_FIRST or self.budget.parts % _LOOKS_LATER == 0
+            other = self.walk(relaxed_factors, restarts) if looks else None
             if other is not None:
                 return self.decided(own, other)
             if not self._split(branch, relaxed, relaxed_factors):
