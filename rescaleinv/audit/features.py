@@ -48,7 +48,7 @@ def rescaled_alone(model: RescaleInvariantSVC, points: FloatArray, values: Float
     """
     training_set = model.training_set_
     powers = np.zeros(len(points), dtype=np.int64)
-    tried = []
+    tried: list[ScalingResult] = []
     if np.ptp(training_set.features[:, j]) == 0:
         return SingleFeature(powers, tried)  # constant in training: it gets no weight in any unit
     for k in POWERS:

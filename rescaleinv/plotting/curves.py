@@ -17,7 +17,7 @@ _BLUE = LOOKS[Verdict.STRONGLY_POSITIVE].colour
 # So many places along a curve are enough for the eye.
 _MOST_STEPS = 200
 # A share of fewer labels than this jumps about.
-_FEWEST_CALLED = 5
+_FEWEST_CALLED = 10
 
 
 class CertifiedShareDisplay:

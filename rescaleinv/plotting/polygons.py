@@ -36,7 +36,7 @@ def intersection(box: FloatArray, normals: FloatArray, offsets: FloatArray) -> t
     >>> square = np.array([[0.0, 0], [2, 0], [2, 2], [0, 2]])
     >>> part, lines = intersection(square, np.array([[-1.0, 0], [-1, 0], [0, 1]]), np.array([1.5, 1.0, 5.0]))
     >>> part.tolist(), lines.tolist()
-    ([[1.0, 0.0], [1.0, 2.0], [0.0, 2.0], [0.0, 0.0]], [1])
+    ([[0.0, 0.0], [1.0, 0.0], [1.0, 2.0], [0.0, 2.0]], [1])
     """
     used: list[int] = []
     region = box

@@ -52,8 +52,8 @@ class RegionsDisplay:
     --------
     >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
     >>> display = RegionsDisplay.from_estimator(clf, limits=[(-2, 6), (-2, 6)])
-    >>> display.regions[Verdict.STRONGLY_NEGATIVE].round(6).tolist()
-    [[-2.0, 4.0], [-2.0, -2.0], [4.0, -2.0], [1.2, 1.2]]
+    >>> display.regions[Verdict.STRONGLY_NEGATIVE].round(2).tolist()
+    [[1.2, 1.2], [-2.0, 3.33], [-2.0, -2.0], [3.33, -2.0]]
     """
 
     def __init__(
