@@ -205,7 +205,7 @@ class Audit:
         >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4]])
         >>> positive, negative = audit.two_rescalings(0)
         >>> positive.name, negative.name, positive.value > 0 > negative.value
-        ('the features as they are given', 'feature 0 times 4', True)
+        ('the features as they are given', 'feature 0 times 2', True)
         """
         if self.verdicts[i] is not Verdict.NEUTRAL:
             raise InputError(
