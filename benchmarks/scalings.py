@@ -1,0 +1,45 @@
+"""Reproduces the four papers on ways to scale, shape, select and learn features, one part each.
+
+python benchmarks/scalings.py                        all parts; needs the data in RESCALEINV_DATA
+python benchmarks/scalings.py --only bns shaping     some of them
+python benchmarks/scalings.py --quick                made data, seconds; the stored results are left alone
+python benchmarks/scalings.py --pages                pages and figures again, from the stored results
+
+A part is a module scalings_<part>.py with ``run(quick) -> dict``: it measures, and draws its figures and writes its page unless
+quick. This script stores what it returns as results/scalings_<part>.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import time
+
+from common import RESULTS, write_result
+
+# Forman 2008; Forman, Scholz & Rajaram 2009; Ferreira & Figueiredo; Bollegala & Iba
+PARTS = ("bns", "shaping", "selection", "online")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="made data; the stored results are not overwritten")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--pages", action="store_true", help="measure nothing: draw and write from the stored results")
+    options = parser.parse_args()
+    for name in options.only:
+        part = importlib.import_module(f"scalings_{name}")
+        if options.pages:
+            part.report(json.loads((RESULTS / f"scalings_{name}.json").read_text(encoding="utf-8"))["results"], RESULTS)
+            continue
+        start = time.perf_counter()
+        results = part.run(options.quick)
+        seconds = time.perf_counter() - start
+        if not options.quick:
+            write_result(f"scalings_{name}", {**results, "seconds": round(seconds)})
+        print(f"{name}: {seconds:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""Supervised scalings of features, as scikit-learn transformers.
+
+- ``bns``: factors from how well a feature tells the classes apart (Forman 2008).
+- ``shaping``: values replaced by local estimates of the class probability (Forman, Scholz & Rajaram 2009).
+- ``scores``: the fifteen scores themselves.
+"""
+
+from rescaleinv.scaling.bns import BNSScaler, MetricSelector, SupervisedScaler
+from rescaleinv.scaling.scores import METRICS, feature_scores
+from rescaleinv.scaling.shaping import LocalProbabilityShaper, shaping_pipeline
+
+__all__ = [
+    "METRICS",
+    "BNSScaler",
+    "LocalProbabilityShaper",
+    "MetricSelector",
+    "SupervisedScaler",
+    "feature_scores",
+    "shaping_pipeline",
+]
