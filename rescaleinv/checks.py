@@ -58,3 +58,13 @@ def checked_weights(sample_weight: Any, features: FloatArray) -> FloatArray:
     except ValueError as error:
         raise InputError(str(error)) from error
     return weights
+
+
+def checked_rows(estimator: Any, X: Any, *, fitting: bool) -> Any:
+    """X as a finite float matrix: in CSR form where it came sparse, dense otherwise; names as in ``checked_features``."""
+    try:
+        return validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, order="C", reset=fitting)
+    except TypeError as error:
+        raise InputTypeError(str(error)) from error
+    except ValueError as error:
+        raise InputError(str(error)) from error

@@ -1,0 +1,121 @@
+"""Selection by the number of rows that have a feature (Ferreira & Figueiredo, Methods 1 and 2)."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import entr
+from sklearn.utils import Tags
+
+from rescaleinv.errors import InputError
+from rescaleinv.problem import FloatArray
+from rescaleinv.selection._base import TopSelector, class_codes
+from rescaleinv.selection._presence import presence_counts
+
+_CRITERIA = ("difference", "count", "entropy")
+
+
+class L0Selector(TopSelector):
+    """Keep the features that are there (are not zero) in most rows, or in most rows more of one class than of another.
+
+    For bags of words and the like, where many values are zero. A feature that no row has, or that every row has, is left
+    out before anything else: where every value of X differs from zero, nothing is left to select.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=0.5
+        The most features to keep: their number, or their share of all features as a float in (0, 1].
+    criterion : {"difference", "count", "entropy"}, default="difference"
+        With c_k the number of rows of class k that have the feature and c their sum:
+
+        - "difference": the sum of abs(c_k - c_l) over all pairs of classes (Method 2, equation 3). Equation 6 counts each
+          pair twice, which ranks the features alike.
+        - "count": c (Method 1). Needs no labels.
+        - "entropy": Σ (c_k/c) log2(c_k/c), the negative entropy (equations 4 and 5). Every feature that one class alone
+          has gets the best value, 0, be it in one row only.
+
+    Attributes
+    ----------
+    scores_ : float array of shape (n_features,)
+        The criterion of each feature. The entropy of a feature that no row has is given the worst value, -log2 of the
+        number of classes.
+    informative_ : bool array of shape (n_features,)
+        Which features some rows have and some have not.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Classes of unequal sizes are not made equal, as in the paper: "difference" then leans to the words of the larger one.
+    Of features with equal scores, the first are kept.
+
+    Examples
+    --------
+    >>> X = [[1, 1, 0, 2], [1, 3, 0, 0], [1, 0, 0, 4], [1, 0, 0, 0]]
+    >>> selector = L0Selector(n_features_to_select=1).fit(X, [1, 1, -1, -1])
+    >>> selector.scores_
+    array([0., 2., 0., 0.])
+    >>> selector.informative_
+    array([False,  True, False,  True])
+    >>> selector.get_feature_names_out(["the", "merger", "zebra", "profit"])
+    array(['merger'], dtype=object)
+    """
+
+    def __init__(self, n_features_to_select: float = 0.5, *, criterion: str = "difference") -> None:
+        super().__init__(n_features_to_select)
+        self.criterion = criterion
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.criterion != "count"
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Count, and choose.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Sparse input stays sparse.
+        y : sequence of labels, one a row
+            Not needed, and not looked at, for ``criterion="count"``.
+        """
+        return super().fit(X, y)
+
+    def _select(self, features: Any, y: Any, n_wanted: int) -> None:
+        if not isinstance(self.criterion, str) or self.criterion not in _CRITERIA:
+            raise InputError(f"criterion is {self.criterion!r}; one of {', '.join(map(repr, _CRITERIA))} is needed")
+        n_rows = features.shape[0]
+        if self.criterion == "count":
+            codes, n_classes = np.zeros(n_rows, dtype=np.intp), 1
+        else:
+            codes, n_classes = class_codes(self, y, n_rows)
+        counts = presence_counts(features, codes, n_classes)
+        total = counts.sum(axis=0)
+        if self.criterion == "count":
+            scores = total
+        elif self.criterion == "difference":
+            scores = _pairwise_differences(counts)
+        else:
+            scores = _negative_entropy(counts, total)
+        self.informative_ = (total > 0) & (total < n_rows)
+        self._keep_largest(scores, n_wanted, self.informative_)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """X with columns of zeros where features were left out, even where all of them were."""
+        if self.get_support().any() or np.shape(X)[1:] != (0,):
+            return super().inverse_transform(X)
+        return np.zeros((np.shape(X)[0], self.n_features_in_), dtype=X.dtype)
+
+
+def _pairwise_differences(counts: FloatArray) -> FloatArray:
+    """The sum of abs(c_k - c_l) over all pairs of rows: in ascending order, the r-th of K is added r times, taken K-1-r."""
+    n_classes = len(counts)
+    times = 2.0 * np.arange(n_classes) - (n_classes - 1)
+    return np.asarray(times @ np.sort(counts, axis=0), dtype=np.float64)
+
+
+def _negative_entropy(counts: FloatArray, total: FloatArray) -> FloatArray:
+    shares = np.where(total > 0, counts / np.maximum(total, 1), 1 / len(counts))
+    return -np.asarray(entr(shares).sum(axis=0) / np.log(2))

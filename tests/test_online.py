@@ -1,0 +1,443 @@
+"""The one-pass learners against numerical gradients, numerical optimisation, scikit-learn, and plain loops."""
+
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from estimator_checks import not_passed_each
+from scipy import sparse
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import SGDClassifier
+
+from rescaleinv import InputError
+from rescaleinv.datasets import load
+from rescaleinv.online import (
+    LEARNERS,
+    OnlineFeatureScaling,
+    OnlineLogistic,
+    OnlinePassiveAggressive,
+    RunningScaler,
+    online_learner,
+)
+
+each_learner = pytest.mark.parametrize("name", LEARNERS)
+
+
+def made_rows(seed, n_rows=60, n_features=4):
+    """Features of unlike sizes; one is constant, one is mostly zero."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features)) * 2.0 ** np.arange(-1, n_features - 1)
+    y = np.where(X @ rng.normal(size=n_features) + rng.normal(size=n_rows) > 0, 1, -1)
+    X[:, 1] *= rng.random(n_rows) < 0.3
+    X[:, 2] = 3
+    y[:2] = 1, -1
+    return X, y
+
+
+# --- scikit-learn ---------------------------------------------------------------------------------------------------
+
+
+def test_every_check_of_scikit_learn_passes():
+    """Each form of the decision value, each loss, with averages and without: what all eighteen are made of."""
+    names = ("SGD+avg", "GN", "FS", "FS-1+avg", "FS-2", "FS-3+avg", "PA", "PA-II+avg")
+    learners = [repr(online_learner(name)) for name in names] + ["RunningScaler()"]
+    for bad, count in not_passed_each("rescaleinv.online", learners):
+        assert not bad
+        assert count > 40
+
+
+def test_there_are_eighteen():
+    assert len(LEARNERS) == 18
+    settings = {repr(online_learner(name)) for name in LEARNERS}
+    assert len(settings) == 18
+    with pytest.raises(InputError, match="no learner 'CW'"):
+        online_learner("CW")
+
+
+@each_learner
+def test_parts_and_sparse_rows_give_the_same_to_the_last_bit(name):
+    X, y = made_rows(1)
+    whole = online_learner(name).fit(X, y)
+    values = whole.decision_function(X)
+    sparse_one = online_learner(name).fit(sparse.csr_array(X), y)
+    np.testing.assert_array_equal(sparse_one.decision_function(sparse.csc_matrix(X)), values)
+    parts = online_learner(name)
+    if hasattr(parts, "horizon"):
+        parts.set_params(horizon=len(X))
+    for start, end in ((0, 1), (1, 2), (2, 30), (30, 60)):
+        parts.partial_fit(X[start:end], y[start:end], classes=[-1, 1])
+    np.testing.assert_array_equal(parts.decision_function(X), values)
+    assert (parts.n_seen_, parts.n_errors_) == (whole.n_seen_, whole.n_errors_)
+    assert whole.fit(X, y).n_seen_ == len(X)  # fit starts afresh
+    np.testing.assert_array_equal(whole.decision_function(X), values)
+
+
+@each_learner
+def test_errors_are_those_of_predictions_before_learning(name):
+    X, y = made_rows(2)
+    learner = online_learner(name, **({} if name.startswith("PA") else {"horizon": len(X)}))
+    learner.partial_fit(X[:20], y[:20], classes=[-1, 1])
+    errors = int(learner.n_errors_)
+    for x, label in zip(X[20:], y[20:], strict=True):
+        before = pickle.loads(pickle.dumps(learner))
+        if name.startswith("GN"):
+            before.scaler_.partial_fit([x])  # which knows nothing of labels
+        errors += before.predict([x])[0] != label
+        learner.partial_fit([x], [label])
+        assert learner.n_errors_ == errors
+    whole = online_learner(name).fit(X, y)
+    assert whole.mistakes_.sum() == whole.n_errors_ == errors
+    assert 0 < errors < len(X)
+
+
+@each_learner
+def test_memory_does_not_grow_with_the_rows(name):
+    X, y = made_rows(3, n_rows=100)
+    learner = online_learner(name).partial_fit(X, y)
+    size = len(pickle.dumps(learner))
+    for _ in range(50):
+        learner.partial_fit(X, y)
+    assert learner.n_seen_ == 5100
+    assert len(pickle.dumps(learner)) <= size + 8  # numbers have become longer
+
+
+@each_learner
+def test_sparse_rows_are_never_made_dense_together(name, monkeypatch):
+    X, y = made_rows(4)
+
+    def refuse(*args, **options):
+        raise AssertionError("made dense")
+
+    matrix = sparse.csr_array(X)
+    monkeypatch.setattr(sparse.csr_array, "toarray", refuse)
+    monkeypatch.setattr(sparse.csr_array, "todense", refuse)
+    assert online_learner(name).fit(matrix, y).predict(matrix).shape == (len(y),)
+
+
+@each_learner
+def test_names_and_labels(name):
+    X, y = made_rows(5)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    learner = online_learner(name).fit(frame, np.array(["no", "yes"])[(y > 0) * 1])
+    assert learner.feature_names_in_.tolist() == list("abcd")
+    assert set(learner.predict(frame)) <= {"no", "yes"}
+    np.testing.assert_array_equal(learner.predict(frame) == "yes", online_learner(name).fit(X, y).predict(X) == 1)
+    if hasattr(learner, "predict_proba"):
+        proba = learner.predict_proba(frame)
+        np.testing.assert_allclose(proba.sum(axis=1), 1)
+        np.testing.assert_array_equal(proba[:, 1] >= 0.5, learner.predict(frame) == "yes")
+
+
+@each_learner
+def test_wrong_input_is_an_error_of_ours(name):
+    X, y = made_rows(6)
+    with pytest.raises(InputError, match="one class"):
+        online_learner(name).fit(X, np.ones(len(y)))
+    with pytest.raises(InputError, match="one class"):
+        online_learner(name).partial_fit(X, np.ones(len(y)))
+    with pytest.raises(InputError, match="Only binary"):
+        online_learner(name).fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(InputError, match="NaN"):
+        online_learner(name).fit(np.where(X == 3, np.nan, X), y)
+    learner = online_learner(name).fit(X, y)
+    with pytest.raises(InputError, match=r"labels \[5\] are none of"):
+        learner.partial_fit(X[:1], [5])
+    with pytest.raises(InputError, match="at the first call they were"):
+        learner.partial_fit(X[:1], [1], classes=[1, 2])
+    with pytest.raises(NotFittedError):
+        online_learner(name).predict(X)
+
+
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        (OnlineLogistic(learning_rate=0), "learning_rate is 0"),
+        (OnlineLogistic(horizon=2.5), "horizon is 2.5"),
+        (OnlineLogistic(l2=-1), "l2 is -1"),
+        (OnlineLogistic(penalty="l1"), "penalty is 'l1'"),
+        (OnlineFeatureScaling(l2_offsets=math.nan), "l2_offsets is nan"),
+        (OnlineFeatureScaling(variant="FS-4"), "variant is 'FS-4'"),
+        (OnlineFeatureScaling(variant="FS-3", l2_weights=1.0), "FS-3 has no weights"),
+        (OnlineFeatureScaling(variant="FS-1", l2_slopes=1.0), "FS-1 has no slopes"),
+        (OnlinePassiveAggressive(C=0), "C is 0"),
+        (OnlinePassiveAggressive(loss="log"), "loss is 'log'"),
+    ],
+)
+def test_wrong_parameters_are_errors_of_ours(learner, message):
+    with pytest.raises(InputError, match=message):
+        learner.fit(*made_rows(7))
+
+
+# --- the steps ------------------------------------------------------------------------------------------------------
+
+
+def decision_value(variant, x, w, alpha, beta, b):
+    """As the paper writes it, one feature after the other."""
+    total = b
+    for j in range(len(x)):
+        if variant in ("FS", "FS-1"):
+            total += w[j] / (1 + math.exp(-alpha[j] * x[j] + beta[j]))
+        else:
+            total += w[j] * (alpha[j] * x[j] + beta[j])
+    return total
+
+
+def objective(variant, x, target, coefficients, squared, parameters):
+    """Equation 7 for one row: log loss and the penalties."""
+    w, alpha, beta, b = parameters
+    value = decision_value(variant, x, w, alpha, beta, b)
+    loss = target * np.logaddexp(0, -value) + (1 - target) * np.logaddexp(0, value)
+    norms = [math.sqrt(sum(v * v for v in block)) for block in (w, alpha, beta)]
+    return loss + sum(c * (n**2 if squared else n) for c, n in zip(coefficients, norms, strict=True))
+
+
+def numerical_gradient(function, at, step=1e-6):
+    gradient = np.zeros(len(at))
+    for j in range(len(at)):
+        up, down = at.copy(), at.copy()
+        up[j] += step
+        down[j] -= step
+        gradient[j] = (function(up) - function(down)) / (2 * step)
+    return gradient
+
+
+def parameters_of(learner, free):
+    """w, α, β, b of any of the learners by log loss; those that are not free are fixed by the paper."""
+    if isinstance(learner, OnlineLogistic):
+        n = learner.n_features_in_
+        scale = learner.scaler_.scale_ if learner.scaled else np.ones(n)
+        w = learner.coef_[0] * scale
+        b = learner.intercept_[0] + (learner.coef_[0] @ learner.scaler_.mean_ if learner.scaled else 0.0)
+        blocks = {"w": w, "alpha": np.ones(n), "beta": np.zeros(n), "b": np.array([b])}
+    else:
+        blocks = {
+            "w": learner.weights_,
+            "alpha": learner.slopes_,
+            "beta": learner.offsets_,
+            "b": learner.intercept_,
+        }
+    return blocks, np.concatenate([blocks[name] for name in free])
+
+
+FREE = {
+    "SGD": ("w", "b"),
+    "GN": ("w", "b"),
+    "FS": ("w", "alpha", "beta", "b"),
+    "FS-1": ("w", "beta", "b"),
+    "FS-2": ("w", "alpha", "beta", "b"),
+    "FS-3": ("alpha", "beta", "b"),
+}
+
+
+@pytest.mark.parametrize("penalty", ["squared", "norm"])
+@pytest.mark.parametrize("name", FREE)
+def test_every_step_is_down_the_numerical_gradient(name, penalty):
+    X, y = made_rows(8)
+    X[:, 3] /= 4
+    horizon, rate = 40, 0.2
+    of_block = {"w": 3.0, "alpha": 2.0, "beta": 5.0}
+    if penalty == "norm":  # does not fade near zero: small enough not to get there
+        of_block = {"w": 0.3, "alpha": 0.2, "beta": 0.1}
+    if name in ("SGD", "GN"):
+        learner = online_learner(name, l2=of_block["w"], horizon=horizon, learning_rate=rate, penalty=penalty)
+    else:
+        settings = {"w": "l2_weights", "alpha": "l2_slopes", "beta": "l2_offsets"}
+        chosen = {settings[block]: of_block[block] for block in FREE[name][:-1]}
+        learner = online_learner(name, horizon=horizon, learning_rate=rate, penalty=penalty, **chosen)
+    coefficients = [of_block[block] / horizon if block in FREE[name] else 0.0 for block in ("w", "alpha", "beta")]
+    variant = name if name.startswith("FS") else "FS-2"  # with α = 1 and β = 0 that is logistic regression
+    learner.partial_fit(X[:7], y[:7], classes=[-1, 1])  # some way from the start
+    for k in range(7, 12):
+        blocks, before = parameters_of(learner, FREE[name])
+        learner.partial_fit(X[k : k + 1], y[k : k + 1])
+        after = parameters_of(learner, FREE[name])[1]
+        x = learner.scaler_.transform(X[k : k + 1])[0] if name == "GN" else X[k]
+
+        def at(vector, blocks=blocks, x=x, k=k):
+            moved = dict(zip(FREE[name], np.split(vector, np.arange(1, len(FREE[name])) * 4), strict=True))
+            w, alpha, beta, b = ({**blocks, **moved}[block] for block in ("w", "alpha", "beta", "b"))
+            return objective(variant, x, float(y[k] == 1), coefficients, penalty == "squared", (w, alpha, beta, b[0]))
+
+        eta = rate / (1 + k / horizon)  # equation 12
+        np.testing.assert_allclose(after, before - eta * numerical_gradient(at, before), atol=2e-8)
+        assert np.abs(after - before).max() > 1e-4
+
+
+def test_the_start_is_at_the_features_as_they_are():
+    """One row of zeros moves nothing but the bias of FS-2, which shows where the rest starts."""
+    learner = online_learner("FS-2").partial_fit([[0.0, 0.0]], [1], classes=[0, 1])
+    assert learner.slopes_.tolist() == [1, 1]
+    assert learner.weights_.tolist() == learner.offsets_.tolist() == [0, 0]
+    assert learner.intercept_.tolist() == [0.05]
+    assert online_learner("FS-3").partial_fit([[0.0, 0.0]], [1], classes=[0, 1]).slopes_.tolist() == [0, 0]
+
+
+def test_a_strong_penalty_stops_at_zero():
+    X, y = made_rows(9)
+    for penalty in ("squared", "norm"):
+        learner = OnlineLogistic(scaled=False, l2=1e6, penalty=penalty).fit(X, y)
+        # what is left is the step of the last row
+        assert np.abs(learner.coef_).max() <= 0.1 * np.abs(X[-1]).max()
+
+
+def test_fs_2_is_not_convex_though_each_second_derivative_is_positive():
+    x, point = [2.0], np.array([0.5, 1.0, 0.0, 0.0])
+
+    def at(v):
+        return objective("FS-2", x, 1.0, (0.001, 0.001, 0.001), True, (v[:1], v[1:2], v[2:3], v[3]))
+
+    hessian = np.array(
+        [numerical_gradient(lambda v, j=j: numerical_gradient(at, v, 1e-4)[j], point, 1e-4) for j in range(4)]
+    )
+    assert np.diag(hessian).min() > 0
+    assert np.linalg.eigvalsh((hessian + hessian.T) / 2).min() < -0.1
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_sgd_is_that_of_scikit_learn_at_a_constant_rate(average):
+    X, y = made_rows(10)
+    ours = OnlineLogistic(scaled=False, average=average, horizon=10**15).fit(X, y)
+    theirs = SGDClassifier(
+        loss="log_loss", penalty=None, learning_rate="constant", eta0=0.1, average=average, shuffle=False
+    ).partial_fit(X, y, classes=[-1, 1])
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "C"), [("PA", "pa1", 1e9), ("PA-I", "pa1", 0.05), ("PA-II", "pa2", 0.05)], ids=["PA", "I", "II"]
+)
+def test_passive_aggressive_steps_are_those_of_scikit_learn(name, rule, C):
+    X, y = made_rows(11)
+    ours = online_learner(name, **({} if name == "PA" else {"C": C})).fit(X, y)
+    theirs = SGDClassifier(loss="hinge", penalty=None, learning_rate=rule, eta0=C, fit_intercept=False)
+    for x, label in zip(X, y, strict=True):
+        theirs.partial_fit([[*x, 1.0]], [label], classes=[-1, 1])
+    np.testing.assert_allclose(np.append(ours.coef_, ours.intercept_), theirs.coef_[0], rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["PA", "PA-I", "PA-II"])
+def test_passive_aggressive_steps_are_the_smallest_changes(name):
+    """Each is the solution of a small convex problem, solved here by a general method."""
+    X, y = made_rows(12)
+    X /= 2
+    C = 0.1
+    learner = online_learner(name, **({} if name == "PA" else {"C": C})).partial_fit(X[:10], y[:10])
+    moves = []
+    for k in range(10, 16):
+        before = np.append(learner.coef_, learner.intercept_)
+        learner.partial_fit(X[k : k + 1], y[k : k + 1])
+        after = np.append(learner.coef_, learner.intercept_)
+        x = np.append(X[k], 1.0)
+
+        def cost(v, before=before):
+            slack = {"PA": 0.0, "PA-I": C * v[-1], "PA-II": C * v[-1] ** 2}[name]
+            return 0.5 * ((v[:-1] - before) ** 2).sum() + slack
+
+        margin = {"type": "ineq", "fun": lambda v, x=x, k=k: y[k] * (v[:-1] @ x) - 1 + (v[-1] if name != "PA" else 0)}
+        bounds = [(None, None)] * 5 + [(0, None)]
+        best = minimize(cost, np.append(before, 1.0), constraints=[margin], bounds=bounds, options={"ftol": 1e-14})
+        np.testing.assert_allclose(after, best.x[:-1], atol=1e-5)
+        moves.append(np.abs(after - before).max())
+    assert min(moves) == 0 < max(moves)  # some rows have margin enough
+
+
+@pytest.mark.parametrize("family", ["SGD", "GN", "FS", "FS-1", "FS-2", "FS-3", "PA", "PA-I", "PA-II"])
+def test_averages_are_means_of_the_parameters_after_each_row(family):
+    X, y = made_rows(13)
+    X[:, 3] /= 4
+    settings = {} if family.startswith("PA") else {"horizon": 60}
+    plain, averaged = online_learner(family, **settings), online_learner(f"{family}+avg", **settings)
+    seen = []
+    for x, label in zip(X, y, strict=True):
+        plain.partial_fit([x], [label], classes=[-1, 1])
+        averaged.partial_fit([x], [label], classes=[-1, 1])
+        seen.append(plain._parameters.copy())
+    np.testing.assert_allclose(averaged._parameters, np.mean(seen, axis=0), rtol=1e-9, atol=1e-12)
+    assert not np.allclose(averaged._parameters, seen[-1])
+
+
+@each_learner
+def test_public_parameters_are_what_predicts(name):
+    X, y = made_rows(14)
+    learner = online_learner(name).fit(X, y)
+    if name.startswith("FS"):
+        parameters = learner.weights_, learner.slopes_, learner.offsets_, learner.intercept_[0]
+        expected = [decision_value(name.removesuffix("+avg"), x, *parameters) for x in X]
+    else:
+        expected = X @ learner.coef_[0] + learner.intercept_[0]
+    np.testing.assert_allclose(learner.decision_function(X), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["FS-2", "FS-2+avg"])
+def test_what_runs_away_stays_finite_and_says_so(name):
+    X, y, _ = load("pima_diabetes")
+    with pytest.warns(ConvergenceWarning, match="steps were left out, as parameters grew"):
+        learner = online_learner(name).fit(X, y)
+    assert learner.n_skipped_ > 0
+    assert np.isfinite(learner.decision_function(X)).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert online_learner("GN").fit(X, y).n_skipped_ == 0
+
+
+def test_scaling_as_rows_come_makes_units_matter_little():
+    X, y, _ = load("pima_diabetes")
+    units = 2.0 ** np.array([-9, 3, 7, 0, 12, -3, 5, 1])
+    gn = online_learner("GN").fit(X, y)
+    np.testing.assert_array_equal(online_learner("GN").fit(X * units, y).predict(X * units), gn.predict(X))
+    assert gn.score(X, y) > online_learner("SGD").fit(X, y).score(X, y) + 0.1
+
+
+# --- the running scaler ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("as_matrix", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+def test_running_mean_and_variance(as_matrix):
+    X, _ = made_rows(15)
+    X[:, 0] += 1e9  # a sum of squares would lose it
+    scaler = RunningScaler().fit(as_matrix(X))
+    np.testing.assert_allclose(scaler.mean_, X.mean(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(scaler.var_, X.var(axis=0, ddof=1), rtol=1e-6)
+    assert scaler.var_[2] == 0
+    assert scaler.scale_[2] == 1
+    parts = RunningScaler()
+    for part in np.array_split(X, 7):
+        parts.partial_fit(as_matrix(part))
+    np.testing.assert_array_equal(parts.var_, scaler.var_)
+    np.testing.assert_array_equal(parts.mean_, scaler.mean_)
+    assert parts.n_samples_seen_ == 60
+    np.testing.assert_allclose(scaler.transform(X), (X - X.mean(axis=0)) / scaler.scale_, atol=1e-6)
+
+
+def test_the_scaler_after_one_row():
+    scaler = RunningScaler().partial_fit([[5.0, 0.0]])
+    assert scaler.var_.tolist() == [0, 0]
+    assert scaler.transform([[6.0, 0.0]]).tolist() == [[1, 0]]
+
+
+def test_sparse_rows_are_scaled_without_their_mean_only():
+    X, _ = made_rows(16)
+    with pytest.raises(InputError, match="with_mean=False"):
+        RunningScaler().fit(X).transform(sparse.csr_array(X))
+    scaler = RunningScaler(with_mean=False).fit(sparse.csr_array(X))
+    scaled = scaler.transform(sparse.csr_array(X))
+    assert sparse.issparse(scaled)
+    np.testing.assert_allclose(scaled.toarray(), X / scaler.scale_)
+    np.testing.assert_allclose(scaler.transform(X), X / scaler.scale_)
+
+
+def test_the_scaler_of_gn_is_the_one_by_itself():
+    X, y = made_rows(17)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    learner = OnlineLogistic().fit(frame, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # names of features included
+        scaled = learner.scaler_.transform(frame)
+    np.testing.assert_array_equal(scaled, RunningScaler().fit(frame).transform(frame))
+    with pytest.raises(AttributeError, match="scaler_"):
+        _ = OnlineLogistic(scaled=False).fit(X, y).scaler_
