@@ -82,11 +82,12 @@ def _single_features(audit: Audit) -> Iterator[Finding]:
             name, powers = audit.feature_names[j], np.abs(audit.alone[j].flipping_power)
             found = powers[powers > 0]
             enough = int(np.quantile(found, 0.5, method="higher"))
+            by_then = int((found <= enough).sum())
+            part = f"{by_then} of these {len(found)}" if by_then < len(found) else f"all {len(found)}"
             yield Finding(
                 "features",
                 f"{percent(shares[j])} of these {audit.noun} would be told something else if {name} alone were recorded in "
-                f"other units ({_OTHER_UNITS}); a factor of {2**enough:,} is enough for {int((found <= enough).sum())} of "
-                f"these {len(found)}.",
+                f"other units ({_OTHER_UNITS}); a factor of {2**enough:,} is enough for {part}.",
                 {"feature": name, "share": float(shares[j]), "points": len(found), "factor": 2**enough},
             )
     still = [name for name, share in zip(audit.feature_names, shares, strict=True) if share == 0]
@@ -119,7 +120,7 @@ def _named_scalings(audit: Audit) -> Iterator[Finding]:
         split, n = int(audit.split.sum()), len(audit)
         shares = audit.disagreement.loc[names, names].to_numpy()
         a, b = np.unravel_index(int(shares.argmax()), shares.shape)
-        text = f"The {len(names)} scalings that were tried disagree about {split} of {n} {audit.noun} ({percent(split / n)})."
+        text = f"The {len(names)} scalings tried disagree about {split} of {n} {audit.noun} ({percent(split / n)})."
         if split:
             text += f" Furthest apart are {names[a]!r} and {names[b]!r}: {percent(shares[a, b])} get different labels."
         yield Finding("scalings", text, {"scalings": names, "points": split, "largest": float(shares.max())})
@@ -131,9 +132,13 @@ def _named_scalings(audit: Audit) -> Iterator[Finding]:
                 "trying the usual scalings would not have found them.",
                 {"points": quiet},
             )
+    missing: dict[str, list[str]] = {}
     for scaling in audit.scalings:
-        if scaling.note:
-            yield Finding("scalings", f"{scaling.name}: {scaling.note}.", {"scaling": scaling.name})
+        if scaling.values is None:
+            missing.setdefault(scaling.note, []).append(scaling.name)
+    if missing:
+        reasons = "; ".join(f"{', '.join(map(repr, names))}: {note}" for note, names in missing.items())
+        yield Finding("scalings", f"Not compared: {reasons}.", {"scalings": sum(missing.values(), [])})
 
 
 def _truth(audit: Audit) -> Iterator[Finding]:

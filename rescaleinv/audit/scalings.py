@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
-from sklearn.utils.validation import check_is_fitted
 
-from rescaleinv.checks import checked_features
+from rescaleinv.audit.transformers import FisherScaler, PositiveLogarithm
 from rescaleinv.errors import InputError, InseparableError, RescaleInvError
 from rescaleinv.problem import FloatArray, TrainingSet, as_matrix
+from rescaleinv.scaling import BNSScaler, LocalProbabilityShaper
+from rescaleinv.selection import CMIMSelector, FisherRatioSelector, L0Selector, MutualInformationSelector
 from rescaleinv.svm import SVMSolution, minimal_norm_svm
 
 RAW = "as given"
@@ -22,36 +25,15 @@ RAW = "as given"
 _NEAR = 1e-7
 # A transformed feature is the feature times a factor, plus a constant, if that holds to this share of its range.
 _PROPORTIONAL = 1e-9
-
-
-class PositiveLogarithm(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """The logarithm of the features whose training values are all positive; the other features stay as they are.
-
-    A later value of zero or less is put at the least value of its feature in training.
-
-    Examples
-    --------
-    >>> PositiveLogarithm().fit([[1.0, -1.0], [10.0, 1.0]]).transform([[100.0, 5.0]]).round(3)
-    array([[4.605, 5.   ]])
-    """
-
-    def fit(self, X: Any, y: Any = None) -> PositiveLogarithm:
-        """Note which features are positive."""
-        features = checked_features(self, X, fitting=True)
-        self.least_ = features.min(axis=0)
-        return self
-
-    def transform(self, X: Any) -> FloatArray:
-        """The points, with the logarithm of the features that were positive in training."""
-        check_is_fitted(self)
-        features = checked_features(self, X, fitting=False)
-        positive = self.least_ > 0
-        logarithms = np.log(np.where(features > 0, features, np.where(positive, self.least_, 1.0)))
-        return np.where(positive, logarithms, features)
+_INSEPARABLE = "no hyperplane separates the training rows after it"
 
 
 def named_scalings() -> dict[str, Any]:
     """The scalings that an audit tries if not told otherwise: names and unfitted transformers.
+
+    "BNS" and "Fisher" weigh features by how well they tell the classes apart, "shaped" replaces values by estimates of the
+    class probability, and the last four keep the best half of the features, or as many as separate the training rows (three
+    of them look only at whether a value is zero).
 
     >>> list(named_scalings())[:5]
     ['as given', 'z-score', 'min-max', 'max-abs', 'robust']
@@ -63,6 +45,13 @@ def named_scalings() -> dict[str, Any]:
         "max-abs": MaxAbsScaler(),
         "robust": RobustScaler(),
         "logarithm": PositiveLogarithm(),
+        "BNS": make_pipeline(MinMaxScaler(), BNSScaler(values="tf", threshold="best")),
+        "Fisher": FisherScaler(),
+        "shaped": LocalProbabilityShaper(),
+        "best by Fisher": FisherRatioSelector(),
+        "best by presence": L0Selector(),
+        "best by information": MutualInformationSelector(),
+        "best by CMIM": CMIMSelector(),
     }
 
 
@@ -139,26 +128,51 @@ def clear_values(svm: SVMSolution, points: FloatArray) -> tuple[FloatArray, npt.
 
 
 def labels_after(name: str, transformer: Any, training_set: TrainingSet, points: FloatArray) -> ScalingResult:
-    """Fit the transformer to the training rows, train the ordinary SVM on what comes out, and label the points."""
+    """Fit the transformer to the training rows, train the ordinary SVM on what comes out, and label the points.
+
+    A selector (with a parameter ``n_features_to_select``) after which nothing separates the rows gets more features, one
+    at a time.
+    """
+    found = _labels(name, transformer, training_set, points)
+    if found.note != _INSEPARABLE or found.factors is None or "n_features_to_select" not in transformer.get_params():
+        return found
+    for more in range(int(np.count_nonzero(found.factors)) + 1, training_set.n_features):
+        wider = _labels(name, clone(transformer).set_params(n_features_to_select=more), training_set, points)
+        if wider.values is not None:
+            return replace(wider, note=f"{more} features kept; with fewer nothing separates the rows")
+    return found
+
+
+def _labels(name: str, transformer: Any, training_set: TrainingSet, points: FloatArray) -> ScalingResult:
     rows, signs = training_set.features, training_set.signs
     try:
-        # sets of names belong to data frames; the transformer sees plain arrays, as the SVM does
-        fitted = clone(transformer).fit(rows, signs)
-        scaled = as_matrix(fitted.transform(rows), what=f"the training rows after {name}")
-        scaled_points = as_matrix(fitted.transform(points), what=f"the points after {name}", n_features=scaled.shape[1])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what goes wrong is said in the note
+            fitted = clone(transformer).fit(rows, signs)
+            if not _tells_features_apart(fitted):
+                return ScalingResult(name, "none", note="it can't tell these features from each other")
+            scaled = as_matrix(fitted.transform(rows), what=f"the training rows after {name}")
+            after = as_matrix(fitted.transform(points), what=f"the points after {name}", n_features=scaled.shape[1])
     except (RescaleInvError, ValueError, TypeError) as error:
         return ScalingResult(name, "none", note=f"can't be applied: {error}")
-    factors = _factors(fitted, np.vstack([rows, points]), np.vstack([scaled, scaled_points]))
+    factors = _factors(fitted, np.vstack([rows, points]), np.vstack([scaled, after]))
     kind = "other" if factors is None else "diagonal" if factors.all() else "selection"
-    same = np.array_equal(scaled, rows) and np.array_equal(scaled_points, points)
     try:
         svm = minimal_norm_svm(TrainingSet(scaled, signs, positive=1))
     except InseparableError:
-        return ScalingResult(name, "none", factors, note="no hyperplane separates the training rows after it")
+        return ScalingResult(name, "none", factors, note=_INSEPARABLE)
     except RescaleInvError as error:
         return ScalingResult(name, "none", factors, note=f"no SVM: {error}")
+    same = np.array_equal(scaled, rows) and np.array_equal(after, points)
     note = "changes nothing on these data" if same and name != RAW else ""
-    return ScalingResult(name, kind, factors, *clear_values(svm, scaled_points), note)
+    return ScalingResult(name, kind, factors, *clear_values(svm, after), note)
+
+
+def _tells_features_apart(fitted: Any) -> bool:
+    """Not so for a selector that keeps nothing, or for which no feature is worth anything."""
+    return not hasattr(fitted, "get_support") or bool(
+        fitted.get_support().any() and np.any(getattr(fitted, "scores_", 1))
+    )
 
 
 def _factors(fitted: Any, before: FloatArray, after: FloatArray) -> FloatArray | None:
