@@ -42,9 +42,7 @@ def hard_svm(rows, signs, points):
 # --- the labels -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["as given", "z-score", "min-max", "max-abs", "robust", "logarithm", "BNS", "Fisher", "shaped"]
-)
+@pytest.mark.parametrize("name", list(named_scalings())[:9])
 def test_labels_are_those_of_scikit_learns_svm(audit, tumours, name):
     training_set, points = audit.model.training_set_, tumours[0][30:110].to_numpy()
     transformer = named_scalings()[name].fit(training_set.features, training_set.signs)
@@ -217,7 +215,7 @@ def test_findings_say_what_the_numbers_say(audit, tumours):
     assert f"{strong} of 80 tumours" in text
     shares = audit.features["alone"]
     top = shares.idxmax()
-    points = int(round(shares[top] * 80))
+    points = round(shares[top] * 80)
     assert f"{percent(shares[top])} of these tumours would be told something else if {top} alone" in text
     assert re.search(rf"enough for (\d+ of these {points}|all {points})\.", text)
     quiet = int((audit.verdicts.neutral & ~audit.split).sum())

@@ -190,14 +190,8 @@ def test_the_share_certified_is_that_of_the_radii():
     radius = np.array([[1.5, 1.5], [2.0, 2.5], [4.0, np.inf], [np.inf, np.inf]])
     display = CertifiedShareDisplay.from_radius(radius)
     certified, possible = display.ax_.lines[:2]
-    for kappa, low, high in (
-        (1.0, 1, 1),
-        (1.5, 1, 0.75),
-        (1.6, 0.75, 0.75),
-        (2.4, 0.5, 0.75),
-        (3, 0.5, 0.5),
-        (5, 0.25, 0.5),
-    ):
+    expected = ((1.0, 1, 1), (1.5, 1, 0.75), (1.6, 0.75, 0.75), (2.4, 0.5, 0.75), (3, 0.5, 0.5), (5, 0.25, 0.5))
+    for kappa, low, high in expected:
         assert display.share_certified(kappa) == low
         assert display.share_not_refuted(kappa) == high
         place = np.searchsorted(certified.get_xdata(), kappa, side="right") - 1

@@ -138,7 +138,7 @@ def _named_scalings(audit: Audit) -> Iterator[Finding]:
             missing.setdefault(scaling.note, []).append(scaling.name)
     if missing:
         reasons = "; ".join(f"{', '.join(map(repr, names))}: {note}" for note, names in missing.items())
-        yield Finding("scalings", f"Not compared: {reasons}.", {"scalings": sum(missing.values(), [])})
+        yield Finding("scalings", f"Not compared: {reasons}.", {"scalings": missing})
 
 
 def _truth(audit: Audit) -> Iterator[Finding]:
