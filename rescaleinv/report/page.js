@@ -57,8 +57,10 @@
     if (previous === row) return;
     const point = data.points[row.dataset.number];
     const detail = make("tr", undefined, "detail");
-    const cell = make("td");
-    cell.colSpan = table.tHead.rows[0].cells.length;
+    const whole = make("td");
+    const cell = make("div", undefined, "inner");
+    whole.append(cell);
+    whole.colSpan = table.tHead.rows[0].cells.length;
     cell.append(make("h3", point.name), make("p", point.text));
     if (point.rescalings.length) {
       const pair = make("div", undefined, "pair");
@@ -72,7 +74,7 @@
     }
     const labels = point.labels.map(([name, label]) => `${name}: ${label}`);
     cell.append(make("p", `Labels after the usual scalings: ${labels.join("; ")}.`, "labels"));
-    detail.append(cell);
+    detail.append(whole);
     row.after(detail);
     row.querySelector("button").setAttribute("aria-expanded", "true");
   };

@@ -10,9 +10,9 @@ from rescaleinv.metrics import StrongReport
 from rescaleinv.verdict import Verdict, verdict_words
 
 _KINDS = {
-    "diagonal": "each feature times a factor",
-    "selection": "some features dropped",
-    "other": "not a rescaling",
+    "diagonal": "a rescaling",
+    "selection": "features dropped",
+    "other": "no rescaling",
     "none": "no labels",
 }
 
