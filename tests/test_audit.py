@@ -298,3 +298,13 @@ def test_scikit_learns_checks_of_the_two_transformers():
     for bad, count in not_passed_each("rescaleinv.audit.transformers", ["PositiveLogarithm()", "FisherScaler()"]):
         assert not bad
         assert count > 40
+
+
+@pytest.mark.parametrize("engine", ["complex", "milp"])
+def test_verdicts_without_features_are_asked_for_where_they_are_cheap(monkeypatch, engine):
+    monkeypatch.setattr("rescaleinv.audit._MOST_VERTICES", 1)
+    audit = scaling_audit(*PAPER, [[-1, 4], [4, 4]], estimator=RescaleInvariantSVC(engine=engine), scalings={})
+    assert audit.features["note"].tolist() == ["not asked", "not asked"]
+    assert "without" in audit.notes[0]
+    assert audit.notes[0] in str(audit)
+    assert audit.verdicts.code.tolist() == [0, 1]

@@ -24,6 +24,9 @@ from rescaleinv.progress import progress_bar
 
 __all__ = ["Audit", "Consistency", "Finding", "Rescaling", "ScalingResult", "named_scalings", "scaling_audit"]
 
+# Vertices of the complex times features: up to here the complexes without each of the features are a matter of seconds.
+_MOST_VERTICES = 2_000_000
+
 
 def scaling_audit(
     X_train: Any,
@@ -68,11 +71,13 @@ def scaling_audit(
     >>> features, labels, _ = load("breast_cancer_wisconsin")
     >>> audit = scaling_audit(features[:30], labels[:30], features[30:130], labels[30:130], noun="tumours")
     >>> audit
-    Audit(100 points: 45 strongly positive (45%), 21 strongly negative (21%), 34 neutral (34%); 6 scalings)
+    Audit(100 points: 37 strongly positive (37%), 4 strongly negative (4%), 59 neutral (59%); 10 scalings)
     >>> audit.findings[0].text
-    '34 of 100 tumours (34 %) are neutral: whether such a one is called 1 or -1 depends on how the features were scaled.'
-    >>> audit.disagreement.loc["z-score", "min-max"].round(2)
-    np.float64(0.04)
+    '59 of 100 tumours (59 %) are neutral: whether such a one is called 1 or -1 depends on how the features were scaled.'
+    >>> audit.disagreement.loc["z-score", "min-max"]
+    np.float64(0.08)
+    >>> audit.consistency.holds
+    True
     """
     chosen = checked_scalings(scalings)
     model = _fitted(estimator, X_train, y_train)
@@ -82,7 +87,7 @@ def scaling_audit(
     verdicts = model.certify(X_test)
     values = model.decision_function(X_test)
     n = model.n_features_in_
-    whole = isinstance(model.engine_.engine, ComplexEngine)
+    reason = _why_not_without(model)
     with progress_bar("SVMs", progress, total=len(chosen) + 2 * n) as bar:
         results = []
         for done, (name, transformer) in enumerate(chosen.items()):
@@ -91,7 +96,7 @@ def scaling_audit(
         alone, without = [], []
         for j in range(n):
             alone.append(rescaled_alone(model, points, values, j))
-            without.append(neutral_without(model, points, j) if whole else (math.nan, "not asked of this engine"))
+            without.append((math.nan, "not asked") if reason else neutral_without(model, points, j))
             bar.show(len(chosen) + 2 * (j + 1))
     names = _class_names(class_names, model)
     truth = _truth(y_test, model, len(points))
@@ -109,9 +114,7 @@ def scaling_audit(
         point_names=_point_names(X_test, len(points)),
         class_names=names,
         noun=noun,
-        notes=[]
-        if whole
-        else [f"The engine {model.engine_} decides points one by one: no verdicts without a feature."],
+        notes=[reason] if reason else [],
     )
 
 
@@ -126,6 +129,16 @@ def _fitted(estimator: RescaleInvariantSVC | None, X: Any, y: Any) -> RescaleInv
         warnings.simplefilter("ignore", LeftOutWarning)  # the findings say it
         model: RescaleInvariantSVC = clone(estimator).fit(X, y)
     return model
+
+
+def _why_not_without(model: RescaleInvariantSVC) -> str:
+    """Why verdicts are not asked for without each of the features; "" if they are."""
+    engine = model.engine_.engine
+    if not isinstance(engine, ComplexEngine):
+        return f"The engine {model.engine_} decides points one by one: it was not asked for verdicts without a feature."
+    if len(engine.vertices.bases) * model.n_features_in_ > _MOST_VERTICES:
+        return "There are so many features that verdicts without each of them were not asked for."
+    return ""
 
 
 def _feature_names(model: RescaleInvariantSVC) -> list[str]:

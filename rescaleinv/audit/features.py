@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from rescaleinv.audit.scalings import ScalingResult, clear_values
+from rescaleinv.audit.scalings import clear_values
 from rescaleinv.classifier import RescaleInvariantSVC
 from rescaleinv.errors import InseparableError
 from rescaleinv.problem import FloatArray
@@ -28,16 +28,23 @@ class SingleFeature:
     flipping_power : int array
         For each point the power k of two nearest to 0 for which the feature times 2**k gives it another label; 0 where
         none was found.
-    tried : list of ScalingResult
-        The rescalings, for the check against the verdicts.
+    signs : int8 array
+        One row for each of the units that were tried, one column a point: 1 positive, -1 negative, 0 where the decision
+        value is too near to zero for a float to have a sign.
     """
 
     flipping_power: npt.NDArray[np.int64]
-    tried: list[ScalingResult]
+    signs: npt.NDArray[np.int8]
 
     @property
     def flips(self) -> npt.NDArray[np.bool_]:
+        """Which labels change."""
         return self.flipping_power != 0
+
+    def contradictions(self, code: npt.NDArray[np.int8]) -> list[tuple[int, int]]:
+        """The power of two and the point, where a unit gives a point with a strong verdict the other label: none."""
+        against = (self.signs != 0) & (self.signs == -code)
+        return [(POWERS[row], int(i)) for row, i in np.argwhere(against)]
 
 
 def rescaled_alone(model: RescaleInvariantSVC, points: FloatArray, values: FloatArray, j: int) -> SingleFeature:
@@ -48,16 +55,16 @@ def rescaled_alone(model: RescaleInvariantSVC, points: FloatArray, values: Float
     """
     training_set = model.training_set_
     powers = np.zeros(len(points), dtype=np.int64)
-    tried: list[ScalingResult] = []
     if np.ptp(training_set.features[:, j]) == 0:
-        return SingleFeature(powers, tried)  # constant in training: it gets no weight in any unit
-    for k in POWERS:
+        return SingleFeature(powers, np.empty((0, len(points)), dtype=np.int8))  # constant: no weight in any unit
+    signs = np.zeros((len(POWERS), len(points)), dtype=np.int8)
+    for row, k in enumerate(POWERS):
         factors = np.ones(training_set.n_features)
         factors[j] = 2.0**k
         found, near = clear_values(minimal_norm_svm(training_set, rescaling=factors), points)
+        signs[row] = np.where(near, 0, np.where(found >= 0, 1, -1))
         powers[(powers == 0) & ~near & ((found >= 0) != (values >= 0))] = k
-        tried.append(ScalingResult(f"feature {j} times 2^{k}", "diagonal", factors, found, near))
-    return SingleFeature(powers, tried)
+    return SingleFeature(powers, signs)
 
 
 def neutral_without(model: RescaleInvariantSVC, points: FloatArray, j: int) -> tuple[float, str]:

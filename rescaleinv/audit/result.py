@@ -136,10 +136,13 @@ class Audit:
     @cached_property
     def consistency(self) -> Consistency:
         """Whether any rescaling that was tried contradicts a strong verdict: there should be none."""
-        tried = [*self.scalings, *(one for feature in self.alone for one in feature.tried)]
-        bound = [one for one in tried if one.bound_by_verdicts and one.values is not None]
-        found = [(one.name, int(i)) for one in bound for i in one.contradictions(self.verdicts.code)]
-        return Consistency(len(bound), len(bound) * int(self.verdicts.strong.sum()), found)
+        code = self.verdicts.code
+        bound = [one for one in self.scalings if one.bound_by_verdicts and one.values is not None]
+        found = [(one.name, int(i)) for one in bound for i in one.contradictions(code)]
+        for name, one in zip(self.feature_names, self.alone, strict=True):
+            found += [(f"{name} {shown_power(power)}", i) for power, i in one.contradictions(code)]
+        tried = len(bound) + sum(len(one.signs) for one in self.alone)
+        return Consistency(tried, tried * int(self.verdicts.strong.sum()), found)
 
     @cached_property
     def findings(self) -> list[Finding]:

@@ -13,6 +13,8 @@ from rescaleinv.verdict import Verdicts, verdict_words
 
 # Up to here a line a point has room for the plain SVM's value on it.
 _MOST_WITH_DOTS = 150
+# More lines than this make a drawing too large a file: they are painted instead.
+_MOST_LINES = 2000
 # What is not near a margin is drawn on a logarithmic scale; margins are at -1 and 1.
 _LINEAR_UP_TO = 2.0
 
@@ -88,6 +90,7 @@ class IntervalsDisplay:
                     color=look.colour,
                     lw=width,
                     label=label,
+                    rasterized=len(known) > _MOST_LINES,
                 )
         if self.values is not None and 0 < len(self.order_) <= _MOST_WITH_DOTS:
             values = self.values[self.order_]
