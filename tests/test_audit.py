@@ -169,8 +169,11 @@ def test_two_rescalings_disagree_about_every_neutral_point(audit, tumours):
             value = hard_svm(training_set.features * one.factors, training_set.signs, points[i : i + 1] * one.factors)[
                 0
             ]
-            if one.factors.min() == 1 or one.factors.max() / one.factors.min() < 50:
+            if one.factors.max() / one.factors.min() < 50:
                 assert value == pytest.approx(one.value, abs=2e-3 * (1 + abs(value)))
+                mean = training_set.features.mean(axis=0)[None, :] * one.factors
+                at_mean = hard_svm(training_set.features * one.factors, training_set.signs, mean)[0]
+                assert at_mean == pytest.approx(one.base, abs=2e-3 * (1 + abs(at_mean)))
     assert {"the", "a"} <= kinds  # the features as given, and the certified two where nothing simpler does
     with pytest.raises(InputError, match="no two rescalings disagree"):
         audit.two_rescalings(int(np.flatnonzero(audit.verdicts.strong)[0]))
@@ -217,7 +220,11 @@ def test_findings_say_what_the_numbers_say(audit, tumours):
     top = shares.idxmax()
     points = round(shares[top] * 80)
     assert f"{percent(shares[top])} of these tumours would be told something else if {top} alone" in text
-    assert re.search(rf"enough for (\d+ of these {points}|all {points})\.", text)
+    factor, some = re.search(rf"a factor of (\d+) is enough for (?:(\d+) of these|all) {points}\.", text).groups()
+    powers = np.abs(audit.alone[list(shares.index).index(top)].flipping_power)
+    needed = sorted(2 ** int(power) for power in powers if power)
+    assert int(factor) == needed[len(needed) // 2]  # half of them change up to there
+    assert int(some or points) == sum(one <= int(factor) for one in needed)
     quiet = int((audit.verdicts.neutral & ~audit.split).sum())
     assert f"{quiet} tumours get one and the same label" in text
     truth = tumours[1][30:110]
