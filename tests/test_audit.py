@@ -102,8 +102,8 @@ def test_factors_are_read_off_the_rows():
     np.testing.assert_allclose(both.factors[:2], 1 / deviation)
 
 
-def test_what_a_transformer_can_not_do_is_a_note(audit, tumours):
-    features, labels = tumours
+def test_what_a_transformer_can_not_do_is_a_note(tumours):
+    features, labels = tumours[0].iloc[:, :3], tumours[1]
 
     class Refuses(StandardScaler):
         def fit(self, X, y=None):
@@ -116,7 +116,7 @@ def test_what_a_transformer_can_not_do_is_a_note(audit, tumours):
     assert again.scalings[1].note == "can't be applied: not on a Monday"
     assert not again.signs[1].any()
     assert "'mine': can't be applied" in str(again)
-    np.testing.assert_array_equal(again.signs[2], audit.signs[1][:20])
+    assert again.signs[2].all()
 
 
 # --- single features ------------------------------------------------------------------------------------------------
@@ -243,6 +243,7 @@ def test_a_training_set_that_no_scaling_changes():
 def test_undecided_points_and_rows_left_out_are_said(tumours):
     features, labels = tumours
     stopped = RescaleInvariantSVC(engine="complex", max_vertices=2)
+    features = features.iloc[:, :6]
     rows = pd.concat([features[:30], features[:1]])
     audit = scaling_audit(rows, [*labels[:30], -labels[0]], features[30:50], estimator=stopped, scalings={})
     assert audit.verdicts.unknown.any()
@@ -271,7 +272,7 @@ def test_degenerate_tables(rows, labels, points):
 
 
 def test_truth_that_is_not_known_is_left_out(tumours):
-    features, labels = tumours
+    features, labels = tumours[0].iloc[:, :2], tumours[1]
     truth = [None if i % 2 else label for i, label in enumerate(labels[30:50].tolist())]
     audit = scaling_audit(features[:30], labels[:30], features[30:50], truth, scalings={}, class_names=("bad", "good"))
     assert audit.report.svm.tp + audit.report.svm.fp + audit.report.svm.tn + audit.report.svm.fn == 10
