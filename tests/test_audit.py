@@ -249,7 +249,8 @@ def test_undecided_points_and_rows_left_out_are_said(tumours):
     assert audit.verdicts.unknown.any()
     (alarm,) = [finding.text for finding in audit.findings if finding.alarm]
     assert alarm.startswith(f"{audit.verdicts.unknown.sum()} of 20 points")
-    assert re.search(r"\n- [12] of 31 training rows were left out", str(audit))
+    assert len(audit.model.dropped_) > 0
+    assert f"\n- {len(audit.model.dropped_)} of 31 training rows were left out" in str(audit)
 
 
 @pytest.mark.parametrize(
