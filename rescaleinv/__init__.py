@@ -21,6 +21,7 @@ _HOMES = {
     "neutral_certificate": "evidence",
     "ComplexEngine": "engines.complex",
     "MilpEngine": "engines.milp",
+    "GapEngine": "engines.gap",
     "RescaleInvariantSVC": "classifier",
     "certify": "classifier",
     "RescaleInvariantOneVsOne": "multiclass",
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from rescaleinv.batch import BatchSummary, certify_dask, certify_files
     from rescaleinv.classifier import RescaleInvariantSVC, certify
     from rescaleinv.engines.complex import ComplexEngine
+    from rescaleinv.engines.gap import GapEngine
     from rescaleinv.engines.milp import MilpEngine
     from rescaleinv.errors import (
         BatchError,

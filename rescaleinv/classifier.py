@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Self
@@ -23,7 +24,7 @@ from rescaleinv.errors import InputError, LeftOutWarning, NotAvailableError
 from rescaleinv.invariance import check_invariance
 from rescaleinv.problem import FloatArray, IntArray, TrainingSet
 from rescaleinv.reference import ReferenceSVM
-from rescaleinv.scale_range import as_scale_range
+from rescaleinv.scale_range import as_groups, as_scale_range
 from rescaleinv.separability import is_separable, separable_subset
 from rescaleinv.soft_margin import SoftMarginSVM, rightly_classified, soft_margin_svm
 from rescaleinv.svm import SVMSolution, minimal_norm_svm
@@ -41,20 +42,27 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
     ----------
     scale_range : None, number, pair, array of pairs, or mapping from feature name to pair, default=None
         The rescalings τ that ``certify`` considers. None: all of them. A number κ: τ_j in [1/κ, κ]. A pair, or one pair a
-        feature, must contain 1; (1, 1) freezes a feature, (0, inf) frees it. This version certifies None only.
+        feature, must contain 1; (1, 1) freezes a feature, (0, inf) frees it (all of them: a mixture of free and limited
+        features can't be certified; give a wide finite range instead).
     C : float, default=inf
-        The penalty of the soft margin, for the features as they are given; inf is the hard margin. This version certifies
-        the hard margin only.
-    engine : {"auto", "complex", "milp", "milp:highs", "milp:ortools", "milp:ortools:highs", "milp:pulp"}, default="auto"
-        What decides the points. "auto" takes the complex where its vertices are few enough, with MILP for the points that
-        its budget leaves open, and MILP elsewhere; ``engine_`` says which and why.
+        The penalty of the soft margin, for the features as they are given; inf is the hard margin. With a finite C
+        ``certify`` needs a finite ``scale_range``: a common factor of all τ is a change of C, and belongs to the range as
+        given. Verdicts are then about every optimal classifier, as the best intercept need not be unique (``predict``
+        takes the middle of the best ones).
+    engine : {"auto", "complex", "milp", "milp:highs", "milp:ortools", "milp:ortools:highs", "milp:pulp", "gap"}
+        What decides the points. For every rescaling "auto" takes the complex where its vertices are few enough, with MILP
+        for the points that its budget leaves open, and MILP elsewhere; for a limited ``scale_range`` it takes "gap".
+        ``engine_`` says which and why.
     inconsistent : {"drop", "raise"}, default="drop"
         What a hard margin does with classes that no hyperplane separates: leave rows out, with a warning that names them,
         but never the last row of a class; or raise ``InseparableError``.
     time_limit : float, optional
-        Seconds a point for the MILP; beyond it the verdict is UNKNOWN.
+        Seconds a point for the MILP and the gap engine; beyond it the verdict is UNKNOWN.
     drop_rule : {"misclassified", "fewest", "greedy"}, default="misclassified"
         Which rows to leave out, see :func:`rescaleinv.separable_subset`.
+    groups : sequence with one label a feature, or mapping from feature name to label, default=None
+        Features with the same label share one factor τ: those in one unit, or the one-hot columns of one variable. For
+        limited ranges only.
     class_weight : dict, "balanced" or None, default=None
         Multiplies the rows' weights. "balanced" gives both classes the same total of weights.
     max_vertices : int, optional
@@ -63,7 +71,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
     max_seconds : float, optional
         The same in seconds; also how long ``drop_rule="fewest"`` may search. Verdicts may then depend on the machine.
     n_jobs : int, optional
-        Threads of the complex, processes of the MILP; as in joblib None is 1 and -1 all processors.
+        Threads of the complex, processes of the others; as in joblib None is 1 and -1 all processors.
 
     Attributes
     ----------
@@ -113,6 +121,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         time_limit: float | None = None,
         *,
         drop_rule: str = "misclassified",
+        groups: Any = None,
         class_weight: Any = None,
         max_vertices: int | None = None,
         max_seconds: float | None = None,
@@ -124,6 +133,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         self.inconsistent = inconsistent
         self.time_limit = time_limit
         self.drop_rule = drop_rule
+        self.groups = groups
         self.class_weight = class_weight
         self.max_vertices = max_vertices
         self.max_seconds = max_seconds
@@ -149,7 +159,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         self._fitted_parameters = self.get_params(deep=False)
         features = checked_features(self, X, fitting=True)
         names = getattr(self, "feature_names_in_", None)
-        limits = as_scale_range(self.scale_range, self.n_features_in_, None if names is None else names.tolist())
+        self._check_range(None if names is None else names.tolist())
         labels = checked_labels(self, y, len(features))
         weights = checked_weights(sample_weight, features)
         # what has no weight is not there, and says nothing about the classes either
@@ -164,7 +174,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         self.training_set_ = training_set
         self.dropped_: IntArray = np.setdiff1d(whole.row_numbers, training_set.row_numbers)
         self._set_reference(svm.weights, svm.intercept, svm.value_at_anchor)
-        self._choose_engine(limits)
+        self._choose_engine(float(self.C) * weights if math.isfinite(self.C) else None)
         return self
 
     def _trained(self, whole: TrainingSet, weights: FloatArray) -> tuple[TrainingSet, SoftMarginSVM | SVMSolution]:
@@ -186,6 +196,18 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs != 0):
             raise InputError(f"n_jobs is {self.n_jobs!r}; None, a number of jobs, or -1 for all processors, is needed")
         check_engine_name(self.engine)
+
+    def _check_range(self, names: list[str] | None) -> tuple[FloatArray | None, IntArray | None]:
+        """The limits of τ and the groups of features, where there are any."""
+        limits = as_scale_range(self.scale_range, self.n_features_in_, names)
+        if self.groups is None:
+            return limits, None
+        if limits is None:
+            raise InputError(
+                "groups are for limited ranges, and scale_range is None: every feature is rescaled on its own; give a "
+                "finite scale_range, such as 1000"
+            )
+        return limits, as_groups(self.groups, self.n_features_in_, names)
 
     def _with_class_weights(
         self, labels: npt.NDArray[Any], classes: npt.NDArray[Any], weights: FloatArray
@@ -224,16 +246,22 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = weights[None, :], np.array([intercept])
         self._invariant: bool | None = None
 
-    def _choose_engine(self, limits: FloatArray | None) -> None:
-        settings = EngineSettings(
+    def _choose_engine(self, penalties: FloatArray | None) -> None:
+        names = self.training_set_.feature_names
+        limits, groups = self._check_range(None if names is None else list(names))
+        self._penalties = penalties
+        self.engine_: EngineChoice = choose_engine(self.engine, self.training_set_, self._settings(limits, groups))
+
+    def _settings(self, limits: FloatArray | None, groups: IntArray | None) -> EngineSettings:
+        return EngineSettings(
             time_limit=self.time_limit,
             max_vertices=self.max_vertices,
             max_seconds=self.max_seconds,
             n_jobs=self.n_jobs,
             left_out=len(self.dropped_),
-        )
-        self.engine_: EngineChoice = choose_engine(
-            self.engine, self.training_set_, C=float(self.C), limited=limits is not None, settings=settings
+            limits=limits,
+            groups=groups,
+            penalties=self._penalties,
         )
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -254,7 +282,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         return self
 
     def certify(self, X: Any) -> Verdicts:
-        """Whether each point's label is the same under every rescaling of the features.
+        """Whether each point's label is the same under every rescaling of the features that ``scale_range`` allows.
 
         Examples
         --------
@@ -279,13 +307,62 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         verdicts = self.certify(X)
         return np.column_stack([~verdicts.strongly_positive, ~verdicts.strongly_negative])
 
-    def rescaling_radius(self, X: Any) -> FloatArray:
-        """The κ up to which each point's label holds: not in this version."""
+    def rescaling_radius(self, X: Any, *, ratio: float = 1.01, largest: float = 1000.0) -> FloatArray:
+        """For each point [certified κ, refuted κ]: how wrong the units may be before its label can change.
+
+        The label is the same for all rescalings τ_j in [1/κ, κ] up to the first, and not up to the second. (Features that
+        ``scale_range`` freezes stay so, ``groups`` share one factor, and a finite C is as it is.) A point that every
+        rescaling labels alike has infinity for both.
+
+        Parameters
+        ----------
+        X : table of points
+        ratio : float
+            How near to each other the two are brought, unless a limit (``time_limit`` is for each range that is tried)
+            leaves some κ open.
+        largest : float
+            Where to stop: a point whose label holds up to it has infinity as its refuted κ.
+
+        Examples
+        --------
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> clf.rescaling_radius([[-1, 4], [4, 4]]).round(2)
+        array([[1.06, 1.07],
+               [ inf,  inf]])
+        """
+        from rescaleinv.engines.gap import GapEngine
+
         check_is_fitted(self)
-        checked_features(self, X, fitting=False)
-        raise NotAvailableError(
-            "this version has no engine for limited ranges of rescalings yet, which the rescaling radius needs; "
-            "certify(X) decides about all rescalings at once"
+        points = checked_features(self, X, fitting=False)
+        found = np.full((len(points), 2), np.inf)
+        names = self.training_set_.feature_names
+        limits, groups = self._check_range(None if names is None else list(names))
+        frozen = np.zeros(self.n_features_in_, bool) if limits is None else (limits == 1).all(axis=1)
+        ranges = np.where(frozen[:, None], 1.0, [0.5, 2.0])  # radius tries its own for those that are not frozen
+        gap = choose_engine("gap", self.training_set_, self._settings(ranges, groups)).engine
+        assert isinstance(gap, GapEngine)
+        left = np.flatnonzero(~self._same_for_every_rescaling(points))
+        if left.size:
+            found[left] = gap.radius(points[left], ratio=ratio, largest=largest)
+        return found
+
+    def _same_for_every_rescaling(self, points: FloatArray) -> npt.NDArray[np.bool_]:
+        """Points whose label no rescaling at all changes, as far as that is known without much ado (hard margins only)."""
+        from rescaleinv.engines.one_label import has_one_label
+
+        if not self._reference.hard_margin:
+            return np.zeros(len(points), dtype=bool)
+        everything = choose_engine("auto", self.training_set_, EngineSettings(n_jobs=self.n_jobs))
+        if everything.name == "complex":
+            engine = self.engine_.engine if self.engine_.name == "complex" else everything.engine
+            return engine.certify(points).strong
+        sides = np.where(self._reference.decision_function(points) >= 0, 1, -1)
+        return np.array(
+            [
+                has_one_label(self.training_set_, [Fraction(x) for x in point.tolist()], point, int(side))
+                for point, side in zip(points, sides, strict=True)
+            ],
+            dtype=bool,
         )
 
     @property
@@ -309,8 +386,9 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
             "feature_names": None if names is None else names.tolist(),
             "classes": classes,
             "vertices": state,
+            "soft": self._penalties is not None,
         }
-        arrays: model_io.Arrays = {
+        arrays: dict[str, npt.NDArray[Any]] = {
             "features": self.training_set_.features,
             "signs": self.training_set_.signs,
             "row_numbers": self.training_set_.row_numbers,
@@ -318,6 +396,8 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
             "weights": self._reference.weights,
             "offsets": np.array([self._reference.intercept, self._reference.value_at_anchor]),
         }
+        if self._penalties is not None:
+            arrays["penalties"] = self._penalties
         model_io.write(path, content, {**arrays, **class_arrays, **vertex_arrays})
 
     @classmethod
@@ -351,7 +431,11 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
             model_io.require_finite(arrays["weights"], (training_set.n_features,))
             model_io.require_finite(arrays["offsets"], (2,))
             estimator._set_reference(arrays["weights"], *map(float, arrays["offsets"]))
-            estimator._choose_engine(as_scale_range(estimator.scale_range, training_set.n_features, names))
+            penalties = None
+            if content.get("soft"):
+                penalties = arrays["penalties"]
+                model_io.require_finite(penalties, (training_set.n_rows,))
+            estimator._choose_engine(penalties)
             if content["vertices"] is not None:
                 model_io.unpack_vertices(content["vertices"], arrays, estimator.engine_.engine)
         return estimator

@@ -12,7 +12,7 @@ import numpy as np
 from rescaleinv import solvers
 from rescaleinv.engines import Engine
 from rescaleinv.errors import InputError, NotAvailableError
-from rescaleinv.problem import TrainingSet
+from rescaleinv.problem import FloatArray, IntArray, TrainingSet
 
 # With so many features the enumeration takes a minute or so, and a point by MILP takes seconds.
 _MOST_FEATURES = 15
@@ -33,6 +33,9 @@ class EngineSettings:
     max_seconds: float | None = None
     n_jobs: int | None = None
     left_out: int = 0
+    limits: FloatArray | None = None  # the ranges of τ, where they are limited
+    groups: IntArray | None = None
+    penalties: FloatArray | None = None  # of a soft margin
 
 
 class EngineChoice:
@@ -77,7 +80,8 @@ class EngineChoice:
             raise NotAvailableError(f"no verdicts: {self.reason}")
         with self._lock:
             if self._engine is None:
-                self._engine = self._complex() if self.name == "complex" else self._milp()
+                make = {"complex": self._complex, "gap": self._gap}.get(self.name, self._milp)
+                self._engine = make()
             return self._engine
 
     def _complex(self) -> Engine:
@@ -96,6 +100,22 @@ class EngineChoice:
             n_jobs=int(effective_n_jobs(settings.n_jobs)),
             left_out=settings.left_out,
             **options,
+        )
+
+    def _gap(self) -> Engine:
+        from joblib import effective_n_jobs
+
+        from rescaleinv.engines.gap import GapEngine
+
+        settings = self._settings
+        return GapEngine(
+            self._training_set,
+            settings.limits,
+            groups=settings.groups,
+            penalties=settings.penalties,
+            time_limit=settings.time_limit,
+            n_jobs=int(effective_n_jobs(settings.n_jobs)),
+            left_out=settings.left_out,
         )
 
     def _milp(self) -> Engine:
@@ -127,14 +147,7 @@ def most_vertices(n_features: int, n_rows: int) -> int:
     return sum(math.comb(n_features, k) * math.comb(n_rows, k + 1) for k in range(1, min(n_features, n_rows - 1) + 1))
 
 
-def choose_engine(
-    name: str,
-    training_set: TrainingSet,
-    *,
-    C: float = math.inf,
-    limited: bool = False,
-    settings: EngineSettings | None = None,
-) -> EngineChoice:
+def choose_engine(name: str, training_set: TrainingSet, settings: EngineSettings | None = None) -> EngineChoice:
     """Choose the engine for a training set. Nothing is computed yet.
 
     Parameters
@@ -142,11 +155,8 @@ def choose_engine(
     name : str
         What the user has asked for.
     training_set : TrainingSet
-    C : float
-        A finite one is a soft margin.
-    limited : bool
-        Whether not every rescaling is considered, but those in a range.
     settings : EngineSettings, optional
+        Limited ranges and penalties need the gap engine, and every rescaling one of the others.
     """
     check_engine_name(name)
     settings = settings or EngineSettings()
@@ -154,12 +164,21 @@ def choose_engine(
     def choice(chosen: str, reason: str) -> EngineChoice:
         return EngineChoice(chosen, reason, training_set, settings, name == "auto")
 
-    if math.isfinite(C) or limited or name == "gap":
-        what = "a finite C" if math.isfinite(C) else "a limited scale_range" if limited else 'engine="gap"'
+    if settings.limits is None and settings.penalties is not None:
         return choice(
             "none",
-            f"this version has no engine for limited ranges and soft margins yet, and {what} was given; "
-            'certify needs C=inf, scale_range=None and engine="auto", "complex" or "milp"',
+            "C is finite, and scale_range is None. A common factor of all features is a change of C, so that a soft margin "
+            "has no verdict about every rescaling; give a finite scale_range, such as 2 for factors in [1/2, 2]",
+        )
+    if settings.limits is None and name == "gap":
+        return choice("none", "engine='gap' needs a finite scale_range, such as 2 for factors in [1/2, 2]")
+    if settings.limits is not None:
+        if name not in ("auto", "gap"):
+            return choice(
+                "none", f"engine={name!r} considers every rescaling; a scale_range needs engine='gap' or 'auto'"
+            )
+        return choice(
+            "gap", "a limited range of rescalings" + (" and a soft margin" * (settings.penalties is not None))
         )
     if name == "milp":
         return choice("milp:highs", "asked for; HiGHS is the default solver")

@@ -1,4 +1,4 @@
-"""Which rescalings are considered: the ranges that a user gives for the factors τ."""
+"""Which rescalings are considered: the ranges that a user gives for the factors τ, and the features that share one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rescaleinv.errors import InputError
-from rescaleinv.problem import FloatArray
+from rescaleinv.problem import FloatArray, IntArray
 
 
 def as_scale_range(scale_range: Any, n_features: int, feature_names: Sequence[str] | None = None) -> FloatArray | None:
@@ -80,3 +80,43 @@ def _one_range(given: Any) -> tuple[float, float]:
     if not low <= 1 <= high:
         raise InputError(f"the scale range {given!r} does not contain 1, the scaling that the data have")
     return low, high
+
+
+def as_groups(groups: Any, n_features: int, feature_names: Sequence[str] | None = None) -> IntArray:
+    """The number of the group of each feature, groups being numbered by their first features.
+
+    Parameters
+    ----------
+    groups : None, sequence with one label a feature, or mapping from feature name to label
+        Features with the same label share one factor τ. None: each feature has its own.
+    n_features : int
+    feature_names : sequence of str, optional
+        Needed for a mapping; a feature that it does not name is a group of its own.
+
+    Examples
+    --------
+    >>> as_groups(["cm", "kg", "cm"], 3)
+    array([0, 1, 0])
+    >>> as_groups({"height": "cm", "waist": "cm"}, 3, ["height", "age", "waist"])
+    array([0, 1, 0])
+    """
+    if groups is None:
+        return np.arange(n_features)
+    if isinstance(groups, Mapping):
+        if feature_names is None:
+            raise InputError("groups are given by feature names, but the features have none; give one label a feature")
+        unknown = [str(name) for name in groups if name not in feature_names]
+        if unknown:
+            raise InputError(f"groups name features that are not there: {', '.join(unknown)}")
+        labels: list[Any] = [("of", groups[name]) if name in groups else ("own", name) for name in feature_names]
+    elif isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise InputError(f"groups is {groups!r}; one label a feature is needed, or a mapping from names to labels")
+    else:
+        labels = list(groups)
+    if len(labels) != n_features:
+        raise InputError(f"groups has {len(labels)} labels for {n_features} features; one a feature is needed")
+    numbers: dict[Any, int] = {}
+    try:
+        return np.array([numbers.setdefault(label, len(numbers)) for label in labels])
+    except TypeError as error:
+        raise InputError(f"groups has a label that can't be compared with the others: {error}") from error

@@ -150,7 +150,13 @@ def verdict_words(code: int) -> str:
 
 
 class Prover(Protocol):
-    """Who decided the points, and can show why."""
+    """Who decided the points, and can show why.
+
+    ``scope`` is what claims end in: "" where they are about every rescaling, " within the range" where they are not; such
+    certificates stand by themselves, strong ones too.
+    """
+
+    scope: str
 
     @property
     def complexes(self) -> list[verify.Complex]:
@@ -268,9 +274,9 @@ class Verdicts:
         one a line. If the engine has a complex certificate they leave the training rows to it, and ``verify`` must be
         given both.
         """
-        complexes = self.prover.complexes
+        complexes, scope = self.prover.complexes, self.prover.scope
         status = self.status.copy()
-        waiting = np.flatnonzero(np.isin(status, ["certified", "proved"]) & (self.neutral | bool(complexes)))
+        waiting = np.flatnonzero(np.isin(status, ["certified", "proved"]) & (self.neutral | bool(complexes or scope)))
         with (
             nullcontext(None) if path is None else replacing(path) as file,
             progress_bar("certificates", progress, total=len(waiting)) as bar,
@@ -285,7 +291,7 @@ class Verdicts:
                     shown = verify.check(text, complexes=complexes)
                 except verify.Refused as error:
                     raise CertificateError(f"the certificate of point {i} was refused: {error}") from error
-                if shown != verdict_words(self.code[i]):
+                if shown != verdict_words(self.code[i]) + scope:
                     raise CertificateError(f"the certificate of point {i} proves {shown!r} and not its verdict")
                 status[i] = "proved"
                 if file is not None:

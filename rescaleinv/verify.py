@@ -21,6 +21,23 @@ its weights, but there is (h, t) with h_j w_j >= 0, h_j = 0 where w_j = 0, h not
 rows, whence 0 < h.mu = sum_i a_i y_i (h.x_i + t) <= 0. The set being connected, and one vertex shown to be in it, a list
 that no edge leaves is complete. The classifier at a rescaling is continuous in e; so the solutions at e = 0 have the least
 and the largest decision value of any point.
+
+Claims "within the range" are about the rescalings tau_j in given ranges (features of a group share one), and about soft
+margins where there are penalties c_i: about every classifier (w, b) that minimises 1/2 sum_j d_j w_j^2 + sum_i c_i xi_i
+with y_i (w.x_i + b) >= 1 - xi_i, xi_i >= 0. Their evidence: the range is split into parts, until each has a pair (v,
+t), r that settles it. A part knows bounds l <= d <= u of each group, the signs of some weights, and of some rows that
+they are out (multiplier a_i = 0, margin >= 1), on (margin = 1) or capped (a_i = c_i, margin <= 1); one of these holds
+for each row, and each split is into all that there is. Suppose that an optimal classifier of the part has s f <= 0 at
+the point p, s = 1 for a positive and -1 for a negative claim. With mu = sum_i a_i y_i x_i, mu_j = d_j w_j, its
+conditions give sum a_i - sum c_i xi_i = mu.w. Let e_i = 1 - y_i (v.(x_i - p) + t), nu = sum r_i y_i (x_i - p). As sum
+a_i y_i = 0, sum a_i = mu.v + sum a_i e_i; and w.nu = sum r_i y_i (w.x_i + b) - f sum r_i y_i. So, if s sum r_i y_i >= 0
+and r_i >= 0 for free rows and those out, r_i <= c_i for free rows and those capped,
+
+    sum r_i  <=  sum_i (the largest possible a_i e_i)  +  sum_j (mu_j v_j + nu_j w_j - mu_j w_j)
+
+where the last sum is at most the sum over groups of the larger one, for d = l or u, of sum_j (d v_j + nu_j)^2 / (4 d),
+without the features whose weight must not have the sign of d v_j + nu_j. A pair for which this does not hold settles
+the part: s f > 0.
 """
 
 from __future__ import annotations
@@ -522,12 +539,157 @@ def _check_complex_evidence(
     found.check(claim, point, ties)
 
 
+_FREE, _OUT, _ON, _CAPPED = range(4)
+
+
+class _Range:
+    """The rescalings of a claim "within the range": groups of features, the bounds of d = 1/tau^2 of each, the penalties."""
+
+    def __init__(self, record: Any, training: _Training) -> None:
+        groups, rescalings, penalties = _fields(record, "range", "groups rescalings penalties")
+        n, m = training.n_features, len(training.rows)
+        _require(isinstance(groups, list) and len(groups) == n, "range.groups: the group of each feature is needed")
+        _require(all(type(g) is int for g in groups), "range.groups are not numbers of groups")
+        _require(set(groups) == set(range(max(groups) + 1)), "range.groups leaves a number out")
+        self.groups: list[int] = groups
+        n_groups = max(groups) + 1
+        _require(
+            isinstance(rescalings, list) and len(rescalings) == n_groups, "range.rescalings: one a group is needed"
+        )
+        self.low, self.high = [], []
+        for g, ends in enumerate(rescalings):
+            least, most = _numbers(ends, f"range.rescalings[{g}]", 2)
+            _require(0 < least <= 1 <= most, f"range.rescalings[{g}] does not contain 1, or is not positive")
+            self.low.append(1 / most**2)
+            self.high.append(1 / least**2)
+        self.penalties = None if penalties is None else _numbers(penalties, "range.penalties", m)
+        for i, penalty in enumerate(self.penalties or ()):
+            _require(penalty > 0, f"range.penalties: that of row {i} is not positive")
+
+
+class _PointInRange:
+    """The inequality that settles a part of the range for one point and one sign, in integers where there are many terms."""
+
+    def __init__(self, training: _Training, span: _Range, point: list[Fraction], sign: int) -> None:
+        self.span, self.sign, self.labels = span, sign, training.labels
+        shifted = [[x - p for x, p in zip(row, point, strict=True)] for row in training.rows]
+        self.units = [math.lcm(*(x.denominator for x in column)) for column in zip(*shifted, strict=True)]
+        self.rows = [
+            [y * int(x * unit) for x, unit in zip(row, self.units, strict=True)]
+            for row, y in zip(shifted, training.labels, strict=True)
+        ]
+
+    def require_settled(
+        self, leaf: Any, low: list[Fraction], high: list[Fraction], signs: list[int], states: list[int]
+    ) -> None:
+        n, m = len(self.units), len(self.rows)
+        v_texts, t_text, r_texts = _fields(leaf, "a pair", "v t r")
+        v, t = _numbers(v_texts, "v", n), _number(t_text, "t")
+        _require(isinstance(r_texts, dict), "r is not a JSON object")
+        r: dict[int, Fraction] = {}
+        for key, text in r_texts.items():
+            row = int(key) if re.fullmatch(r"0|[1-9][0-9]{0,15}", key) else -1
+            _require(0 <= row < m, f"r: {key!a} is no row")
+            r[row] = _number(text, f"r[{key}]")
+        penalties = self.span.penalties
+        for i, value in r.items():
+            _require(value >= 0 or states[i] in (_ON, _CAPPED), f"r[{i}] is negative")
+            if penalties is not None and states[i] in (_FREE, _CAPPED):
+                _require(value <= penalties[i], f"r[{i}] is more than the penalty")
+        balance = sum((value * self.labels[i] for i, value in r.items()), Fraction(0))
+        _require(balance * self.sign >= 0, "r pulls to the wrong side")
+        total = sum(r.values(), Fraction(0)) - self._costs(v, t, states)
+        common = math.lcm(*(value.denominator for value in r.values())) if r else 1
+        numbers = [(int(value * common), self.rows[i]) for i, value in r.items()]
+        ends: list[list[Fraction]] = [[Fraction(0), Fraction(0)] for _ in low]
+        for j, g in enumerate(self.span.groups):
+            nu = Fraction(sum(value * row[j] for value, row in numbers), common * self.units[j])
+            for end, d in enumerate((low[g], high[g])):
+                x = d * v[j] + nu
+                if signs[j] * x >= 0:
+                    ends[g][end] += x * x / (4 * d)
+        total -= sum((max(pair) for pair in ends), Fraction(0))
+        _require(total > 0, "the inequality that would settle it does not fail")
+
+    def _costs(self, v: list[Fraction], t: Fraction, states: list[int]) -> Fraction:
+        """The largest possible sum of a_i e_i."""
+        scaled = [value / unit for value, unit in zip(v, self.units, strict=True)]
+        common = math.lcm(t.denominator, *(value.denominator for value in scaled))
+        numbers, offset = [int(value * common) for value in scaled], int(t * common)
+        penalties, cost = self.span.penalties, Fraction(0)
+        for i, row in enumerate(self.rows):
+            if states[i] != _OUT:
+                missing = common - _dot(row, numbers) - self.labels[i] * offset
+                if penalties is None:
+                    _require(missing <= 0, f"(v, t) has a margin below 1 at row {i}")
+                elif missing > 0 or states[i] == _CAPPED:
+                    cost += penalties[i] * Fraction(missing, common)
+        return cost
+
+
+def _check_cover(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> None:
+    claims = {"strongly positive within the range": 1, "strongly negative within the range": -1}
+    _require(isinstance(claim, str) and claim in claims, f"a cover of a range does not prove {claim!a}")
+    _, record, cover = _fields(evidence, "evidence", "kind range cover")
+    span = _Range(record, training)
+    question = _PointInRange(training, span, point, claims[claim])
+    _require(isinstance(cover, list), "evidence.cover is not a list")
+    n, m = training.n_features, len(training.rows)
+    waiting = [(span.low, span.high, [0] * n, [_FREE] * m)]
+    for number, entry in enumerate(cover):
+        _require(bool(waiting), f"evidence.cover[{number}] is more than the range has parts")
+        low, high, signs, states = waiting.pop()
+        try:
+            if isinstance(entry, dict):
+                question.require_settled(entry, low, high, signs, states)
+                continue
+            _require(isinstance(entry, list) and len(entry) in (2, 3), "neither a pair nor a split")
+            kind, which = entry[:2]
+            _require(type(which) is int and which >= 0, "a split has no number")
+            if kind == "factor" and len(entry) == 3:
+                _require(which < len(low), "there is no such group")
+                at = _number(entry[2], "the place of the split")
+                _require(low[which] <= at <= high[which], "it is split outside of its range")
+                waiting.append(([*low[:which], at, *low[which + 1 :]], high, signs, states))
+                waiting.append((low, [*high[:which], at, *high[which + 1 :]], signs, states))
+            elif kind == "sign" and len(entry) == 2:
+                _require(which < n and signs[which] == 0, "there is no such feature, or its sign is known")
+                for sign in (-1, 1):
+                    waiting.append((low, high, [*signs[:which], sign, *signs[which + 1 :]], states))
+            else:
+                _require(kind == "row" and len(entry) == 2, f"a split of the kind {kind!a} is not known")
+                _require(which < m and states[which] == _FREE, "there is no such row, or its state is known")
+                for state in (_ON, _OUT) if span.penalties is None else (_CAPPED, _ON, _OUT):
+                    waiting.append((low, high, signs, [*states[:which], state, *states[which + 1 :]]))
+        except Refused as error:
+            raise Refused(f"evidence.cover[{number}]: {error}") from error
+    _require(not waiting, "evidence.cover leaves parts of the range out")
+
+
+def _check_two_labels(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> None:
+    _require(claim == "neutral within the range", f"two rescalings of a range do not prove {claim!a}")
+    _, record, *sides = _fields(evidence, "evidence", "kind range positive negative")
+    span = _Range(record, training)
+    for side, name, sign in zip(sides, ("positive", "negative"), (1, -1), strict=True):
+        texts, leaf = _fields(side, f"evidence.{name}", "inverse_squared_rescaling pair")
+        factors = _numbers(texts, f"evidence.{name}.inverse_squared_rescaling", len(span.low))
+        for g, (d, low, high) in enumerate(zip(factors, span.low, span.high, strict=True)):
+            _require(low <= d <= high, f"evidence.{name}: the rescaling of group {g} is outside of its range")
+        question = _PointInRange(training, span, point, sign)
+        try:
+            question.require_settled(leaf, factors, factors, [0] * training.n_features, [_FREE] * len(training.rows))
+        except Refused as error:
+            raise Refused(f"evidence.{name}: {error}") from error
+
+
 _Known = dict[str, Complex]
 
 # One checker for each kind of evidence; other kinds join here.
 _KINDS: dict[str, Callable[[Any, str, list[Fraction], _Training, _Known], None]] = {
     "two-rescalings": _check_two_rescalings,
     "complex": _check_complex_evidence,
+    "cover": _check_cover,
+    "two-labels": _check_two_labels,
 }
 
 

@@ -252,6 +252,8 @@ class ComplexEngine:
         vertices = self.vertices
         return ProofWriter(self.training_set, self._kept, vertices, left_out=self.left_out, n_threads=self.n_threads)
 
+    scope = ""
+
     @property
     def complexes(self) -> list[verify.Complex]:
         """The complex certificate, if it was checked."""

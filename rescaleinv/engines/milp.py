@@ -11,10 +11,10 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
 from rescaleinv import solvers, verify
 from rescaleinv.engines.inner import without_inner_rows
+from rescaleinv.engines.one_label import has_one_label
 from rescaleinv.engines.relaxation import Clause
 from rescaleinv.engines.search import Classifier, Outcome, Search, decide, unknown
 from rescaleinv.errors import CertificateError, InputError, MissingSolverError
@@ -22,7 +22,6 @@ from rescaleinv.evidence import exact_optimum, exact_svm_at, witness_from
 from rescaleinv.exact_svm import ExactClassifier
 from rescaleinv.problem import FloatArray, TrainingSet, as_matrix, require_training_set
 from rescaleinv.progress import Bar, progress_bar
-from rescaleinv.rationals import nonnegative_solution
 from rescaleinv.verdict import Certificate, Verdict, Verdicts, Witness, verdict_words
 from rescaleinv.witness import label_at_finite_rescaling
 
@@ -133,6 +132,8 @@ class MilpEngine:
         reasons = np.array([outcome.reason for outcome in batch.outcomes], dtype=object)
         return Verdicts(codes, unbounded, unbounded.copy(), reasons, status.astype(object), rows, self)
 
+    scope = ""
+
     @property
     def complexes(self) -> list[verify.Complex]:
         """None: a strong verdict of this engine rests on a float solver's word."""
@@ -207,7 +208,7 @@ class _Batch:
         if self.engine.shortcuts:
             self._settle_by(self.engine._known, pending)
             for i in pending:
-                if self._outcomes[i] is None and _has_one_label(
+                if self._outcomes[i] is None and has_one_label(
                     self.engine.training_set, self.exact_points[i], self.points[i], self.sides[i]
                 ):
                     self._outcomes[i] = Outcome(Verdict(self.sides[i]))
@@ -267,22 +268,3 @@ class _Batch:
             for i in left[sides * values < _NEARLY_OTHER_SIDE].tolist():
                 if self._outcomes[i] is None and classifier.labels(self.exact_points[i], -self.sides[i]):
                     self._outcomes[i] = Outcome(Verdict.NEUTRAL)
-
-
-def _has_one_label(training_set: TrainingSet, exact_point: list[Fraction], point: FloatArray, side: int) -> bool:
-    """Does every hyperplane that separates the classes strictly give the point this label? False where that is not proved.
-
-    It does iff side·(α, 1) = Σ a_i y_i (x_i, 1) with a >= 0: then side·f(α) = Σ a_i y_i f(x_i) >= Σ a_i > 0.
-    """
-    rows, exponents = training_set.integer_rows
-    y = training_set.signs
-    columns = np.hstack([training_set.conditioned, np.ones((training_set.n_rows, 1))]) * y[:, None]
-    target = side * np.append(training_set.conditioning.apply(point), 1.0)
-    guess = linprog(np.ones(training_set.n_rows), A_eq=columns.T, b_eq=target, method="highs")
-    if guess.x is None:
-        return False
-    support = np.flatnonzero(guess.x > 1e-12).tolist()
-    lines = [[int(y[i]) * rows[i][j] for i in support] for j in range(training_set.n_features)]
-    right = [side * x / Fraction(2) ** e for x, e in zip(exact_point, exponents, strict=True)]
-    lines.append([int(y[i]) for i in support])
-    return nonnegative_solution(lines, [*right, side]).solution is not None
