@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
@@ -62,7 +61,7 @@ def load_text(name: str) -> tuple[csr_array, np.ndarray]:
 def one_vs_rest(dataset: str, features: Any, labels: np.ndarray, least: int = 1) -> list[Task]:
     """A task for each class of at least so many rows; for the rarer one only where there are two."""
     classes, sizes = np.unique(labels, return_counts=True)
-    wanted = classes[sizes >= least] if len(classes) > 2 else classes[np.argmin(sizes)][None]
+    wanted = classes[sizes >= least] if len(classes) > 2 else classes[[np.argmin(sizes)]]
     return [Task(dataset, str(label), features, labels == label) for label in wanted]
 
 
@@ -96,6 +95,8 @@ def standard_error(values: Sequence[float]) -> float:
 @contextmanager
 def figure_file(path: Path, size: tuple[float, float], columns: int = 1, rows: int = 1) -> Iterator[Any]:
     """A figure with so many axes, saved in the end."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=size, layout="constrained")
     yield figure.subplots(rows, columns, squeeze=False).ravel()
     figure.savefig(path, dpi=110)
@@ -106,6 +107,14 @@ def markdown_table(rows: Iterable[dict[str, Any]]) -> str:
     rows = list(rows)
     lines = [list(rows[0]), ["---"] * len(rows[0]), *([_text(value) for value in row.values()] for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def agreement_table(claims: Iterable[tuple[str, str, bool]]) -> str:
+    """What a paper says, what was measured, and whether the two agree."""
+    return markdown_table(
+        {"the paper says": said, "measured here": found, "agrees": "yes" if agrees else "**no**"}
+        for said, found, agrees in claims
+    )
 
 
 def _text(value: Any) -> str:

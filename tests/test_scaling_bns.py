@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from estimator_checks import not_passed
 from scipy.sparse import csc_matrix, csr_array, csr_matrix, issparse
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -30,12 +29,6 @@ def score_of_presence(metric, present, positive):
 
 def best_over_thresholds(metric, column, positive):
     return max(score_of_presence(metric, column >= value, positive) for value in set(column))
-
-
-def test_every_check_of_scikit_learn_passes():
-    bad, count = not_passed("scaling.BNSScaler", "scaling.SupervisedScaler", "scaling.MetricSelector")
-    assert not bad
-    assert count > 3 * 40
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -2,10 +2,11 @@
 
 - ``bns``: factors from how well a feature tells the classes apart (Forman 2008).
 - ``shaping``: values replaced by local estimates of the class probability (Forman, Scholz & Rajaram 2009).
-- ``scores``: the fifteen scores themselves.
+- ``scores``: the fifteen scores themselves; ``metric_selector`` keeps the features that are best by one of them.
 """
 
-from rescaleinv.scaling.bns import BNSScaler, MetricSelector, SupervisedScaler
+from rescaleinv.scaling.bns import BNSScaler, SupervisedScaler
+from rescaleinv.scaling.metric_selector import MetricSelector
 from rescaleinv.scaling.scores import METRICS, feature_scores
 from rescaleinv.scaling.shaping import LocalProbabilityShaper, shaping_pipeline
 

@@ -6,90 +6,25 @@ separation, on binary features, with all the features kept.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags
+from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rescaleinv.errors import InputError
 from rescaleinv.problem import FloatArray
-from rescaleinv.scaling._groups import IntArray, ValueGroups, value_groups
 from rescaleinv.scaling._input import checked_classes, checked_matrix
+from rescaleinv.scaling._scoring import Scoring, presence
 from rescaleinv.scaling.scores import RATE_LIMIT, check_metric, feature_scores
 
-BoolArray = npt.NDArray[np.bool_]
-
 VALUES = ("binary", "tf", "hybrid")
-THRESHOLDS = ("nonzero", "best")
 
 
-class _Scoring(TransformerMixin, BaseEstimator):
-    """What the scalers and the selector have in common: a score for each feature."""
-
-    metric: str
-    threshold: str
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
-
-    def _score_of(self, tp: Any, fp: Any, positives: int, negatives: int) -> FloatArray:
-        return feature_scores(self.metric, tp, fp, positives, negatives)
-
-    def _scores(self, matrix: Any, codes: IntArray, n_classes: int) -> FloatArray:
-        """The score of each feature: with more than two classes, the best of each class against the rest."""
-        if self.threshold not in THRESHOLDS:
-            raise InputError(f"threshold is {self.threshold!r}; it must be one of {', '.join(THRESHOLDS)}")
-        if self.threshold == "best" and self.metric == "idf":
-            raise InputError(
-                "metric='idf' looks at no classes, so that no threshold is the best for it; give threshold='nonzero'"
-            )
-        totals = np.bincount(codes, minlength=n_classes)
-        positive = [1] if n_classes == 2 else list(range(n_classes))
-        if self.threshold == "nonzero":
-            counts = _presence(matrix, codes, n_classes)
-            every = [self._score_of(counts[k], counts.sum(axis=0) - counts[k], *_sides(totals, k)) for k in positive]
-            return np.asarray(np.max(every, axis=0))
-        scores = np.zeros(matrix.shape[1])
-        for groups in value_groups(matrix, codes, n_classes):
-            above = _rows_from_here_up(groups, totals)
-            every = [self._score_of(above[:, k], above.sum(axis=1) - above[:, k], *_sides(totals, k)) for k in positive]
-            starts = groups.starts()
-            scores[groups.column[starts]] = np.maximum.reduceat(np.max(every, axis=0), starts)
-        return scores
-
-
-def _sides(totals: IntArray, k: int) -> tuple[int, int]:
-    return int(totals[k]), int(totals.sum() - totals[k])
-
-
-def _presence(matrix: Any, codes: IntArray, n_classes: int) -> IntArray:
-    """How many rows of each class (one row a class) have each feature."""
-    if issparse(matrix):
-        filled = matrix.data != 0
-        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[filled]
-        cells = codes[rows] * matrix.shape[1] + matrix.indices[filled]
-        return np.bincount(cells, minlength=n_classes * matrix.shape[1]).reshape(n_classes, -1)
-    return np.stack([np.count_nonzero(matrix[codes == k], axis=0) for k in range(n_classes)])
-
-
-def _rows_from_here_up(groups: ValueGroups, totals: IntArray) -> IntArray:
-    """For each group, the rows of each class that have its value or a larger one."""
-    before = np.cumsum(groups.counts, axis=0) - groups.counts
-    starts = groups.starts()
-    first = np.repeat(before[starts], np.diff(starts, append=len(before)), axis=0)
-    return np.asarray(totals - (before - first))
-
-
-class _DiagonalScaler(OneToOneFeatureMixin, _Scoring):
+class _DiagonalScaler(OneToOneFeatureMixin, Scoring):
     """Multiplies each feature by its score."""
 
     values: str
@@ -116,8 +51,8 @@ class _DiagonalScaler(OneToOneFeatureMixin, _Scoring):
                     f"y has {n_classes} classes; values='hybrid' needs two, as it asks which features speak for the "
                     "positive one. Give values='binary' or 'tf', or fit one scaler for each class against the rest"
                 )
-            counts, totals = _presence(matrix, codes, 2), np.bincount(codes)
-            self.positively_correlated_: BoolArray = counts[1] * totals[0] >= counts[0] * totals[1]
+            counts, totals = presence(matrix, codes, 2), np.bincount(codes)
+            self.positively_correlated_: npt.NDArray[np.bool_] = counts[1] * totals[0] >= counts[0] * totals[1]
         self.scale_: FloatArray = self._scores(matrix, codes, n_classes)
         return self
 
@@ -134,10 +69,10 @@ class _DiagonalScaler(OneToOneFeatureMixin, _Scoring):
     def _represented(self, cells: FloatArray, columns: npt.NDArray[np.integer]) -> FloatArray:
         if self.values == "tf":
             return cells
-        present = (cells != 0).astype(np.float64)
+        occurs = (cells != 0).astype(np.float64)
         if self.values == "binary":
-            return present
-        return np.where(self.positively_correlated_[columns], present, cells)
+            return occurs
+        return np.where(self.positively_correlated_[columns], occurs, cells)
 
 
 class BNSScaler(_DiagonalScaler):
@@ -236,60 +171,3 @@ class SupervisedScaler(_DiagonalScaler):
         self.metric = metric
         self.values = values
         self.threshold = threshold
-
-
-class MetricSelector(SelectorMixin, _Scoring):
-    """Keep the features with the best scores by one metric; in a pipeline before a scaler, that scales by another.
-
-    Of features with equal scores, those that come first are kept. The paper recommends information gain to select and
-    bi-normal separation to scale, where not all features can be kept, and to keep all where they can.
-
-    Parameters
-    ----------
-    metric : str
-        As in :class:`SupervisedScaler`.
-    n_features_to_select : int
-        So many features are kept; all, where there are no more.
-    threshold : {"nonzero", "best"}
-        As in :class:`BNSScaler`.
-
-    Attributes
-    ----------
-    scores_ : array of shape (n_features,)
-    classes_, n_features_in_, feature_names_in_
-        As scikit-learn has them.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> words = [[3, 1, 0], [1, 0, 0], [2, 1, 0], [0, 1, 1], [0, 0, 2], [1, 1, 0]]
-    >>> both = make_pipeline(MetricSelector("information_gain", n_features_to_select=2), BNSScaler())
-    >>> both.fit_transform(words, ["spam", "spam", "spam", "ham", "ham", "ham"])[0].round(2)
-    array([3.72, 0.  ])
-    >>> both.get_feature_names_out(["buy", "the", "regards"])
-    array(['buy', 'regards'], dtype=object)
-    """
-
-    def __init__(
-        self, metric: str = "information_gain", n_features_to_select: int = 1000, threshold: str = "nonzero"
-    ) -> None:
-        self.metric = metric
-        self.n_features_to_select = n_features_to_select
-        self.threshold = threshold
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Score the features; X and y as in :class:`BNSScaler`."""
-        check_metric(self.metric)
-        wanted = self.n_features_to_select
-        if isinstance(wanted, bool) or not isinstance(wanted, Integral) or wanted < 1:
-            raise InputError(f"n_features_to_select is {wanted!r}; a whole number of at least 1 is needed")
-        matrix = checked_matrix(self, X, fitting=True)
-        self.classes_, codes = checked_classes(self, y, matrix.shape[0])
-        self.scores_: FloatArray = self._scores(matrix, codes, len(self.classes_))
-        return self
-
-    def _get_support_mask(self) -> BoolArray:
-        check_is_fitted(self)
-        mask = np.zeros(len(self.scores_), dtype=bool)
-        mask[np.argsort(-self.scores_, kind="stable")[: self.n_features_to_select]] = True
-        return mask

@@ -22,6 +22,7 @@ from rescaleinv.errors import InputError
 from rescaleinv.problem import FloatArray
 from rescaleinv.scaling._groups import IntArray, ValueGroups, class_totals, value_groups
 from rescaleinv.scaling._input import checked_classes, checked_matrix
+from rescaleinv.scaling._neighbours import laplace, neighbour_estimates
 from rescaleinv.scaling.bns import BNSScaler
 
 BoolArray = npt.NDArray[np.bool_]
@@ -117,27 +118,27 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
             raise InputError("X is sparse, and keep_zero=False would fill it; give keep_zero=True or 'auto'")
         self.keep_zero_ = issparse(matrix) if self.keep_zero == "auto" else bool(self.keep_zero)
         self._nominal = self._nominal_mask(n_features)
-        self._base = self._shape(_laplace(np.array([codes.sum()]), np.array([n_rows])))[0]
+        self._base = self._shape(laplace(np.array([codes.sum()]), np.array([n_rows])))[0]
         self.zero_shapes_ = np.zeros(n_features)
-        parts = [self._fit_part(groups, codes) for groups in value_groups(matrix, codes, 2)]
+        parts = [self._fit_part(groups) for groups in value_groups(matrix, codes, 2)]
         columns, values, shapes = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         self.values_: FloatArray = values
         self.shapes_: FloatArray = shapes
         self.first_: IntArray = np.searchsorted(columns, np.arange(n_features + 1))
         return self
 
-    def _fit_part(self, groups: ValueGroups, codes: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    def _fit_part(self, groups: ValueGroups) -> tuple[IntArray, FloatArray, FloatArray]:
         """Column, value and shape of some features' knots."""
         if self.keep_zero_:
             here = np.unique(groups.column)
             zero = groups.value == 0
             zeros = class_totals(groups.where(zero), len(self.zero_shapes_))[here]
-            self.zero_shapes_[here] = self._shape(_laplace(zeros[:, 1], zeros.sum(axis=1)))
+            self.zero_shapes_[here] = self._shape(laplace(zeros[:, 1], zeros.sum(axis=1)))
             groups = groups.where(~zero)
         sizes = groups.counts.sum(axis=1)
-        estimates = _neighbour_estimates(groups, sizes, self.n_neighbors / 2)
+        estimates = neighbour_estimates(groups, sizes, self.n_neighbors / 2)
         named = self._nominal[groups.column]
-        estimates[named] = _laplace(groups.counts[named, 1], sizes[named])
+        estimates[named] = laplace(groups.counts[named, 1], sizes[named])
         return groups.column, groups.value, self._shape(estimates)
 
     def _shape(self, estimates: FloatArray) -> FloatArray:
@@ -203,39 +204,6 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
                     f"nominal has {which!r}; numbers from 0 to {n_features - 1} or names of features are needed ({known})"
                 )
         return mask
-
-
-def _laplace(positives: npt.NDArray[Any], rows: npt.NDArray[Any]) -> FloatArray:
-    return (positives + 1.0) / (rows + 2.0)
-
-
-def _neighbour_estimates(groups: ValueGroups, sizes: IntArray, side: float) -> FloatArray:
-    """The corrected share of positive rows around the middle of each group, over up to ``side`` rows to either side.
-
-    On a line of all rows in order, a group is an interval as long as it has rows. Its positives are spread evenly on it, and
-    a prefix sum of them gives those of any window.
-    """
-    if not len(sizes):
-        return np.empty(0)
-    positives = groups.counts[:, 1]
-    ends = np.cumsum(sizes)
-    starts = ends - sizes
-    group_of_row = np.repeat(np.arange(len(sizes)), sizes)
-    first = groups.starts()
-    column_sizes = np.diff(first, append=len(sizes))
-    column_start = np.repeat(starts[first], column_sizes)
-    column_end = np.repeat(np.append(starts[first[1:]], ends[-1]), column_sizes)
-    # counted within a column, so that equal columns have equal estimates to the last bit
-    before = np.cumsum(positives) - positives
-    before -= np.repeat(before[first], column_sizes)
-
-    def positives_up_to(place: FloatArray) -> FloatArray:
-        group = group_of_row[np.minimum(place.astype(np.int64), column_end - 1)]
-        return before[group] + positives[group] * ((place - starts[group]) / sizes[group])
-
-    middle = starts + sizes / 2
-    low, high = np.maximum(middle - side, column_start), np.minimum(middle + side, column_end)
-    return _laplace(positives_up_to(high) - positives_up_to(low), high - low)
 
 
 def shaping_pipeline(
