@@ -46,6 +46,8 @@ def run_audit(options: argparse.Namespace) -> int:
         ),
         class_names=tables.classes,
         noun=options.noun,
+        kappa=options.kappa,
+        most_radii=options.radii,
     )
     print(audit)
     kept = tables.test.iloc[usable][options.keep].reset_index(drop=True)

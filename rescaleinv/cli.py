@@ -90,6 +90,10 @@ def _add_audit(commands: Any) -> None:
     _add_tables(audit)
     audit.add_argument("--html", metavar="FILE", help="write a page there that stands alone, to open in a browser")
     audit.add_argument("--out", metavar="FILE", help="write a table there, CSV or Parquet, one row a point")
+    audit.add_argument("--kappa", metavar="FACTOR", type=float, default=2.0, help="how far off units may be (2)")
+    audit.add_argument(
+        "--radii", metavar="NUMBER", type=int, default=50, help="neutral rows to find the rescaling radius of (50)"
+    )
     audit.add_argument("--title", default="Scaling audit", help="of the page")
     audit.add_argument("--noun", default="rows", help="what the rows of TEST are: patients, parcels, …")
     audit.add_argument(

@@ -31,7 +31,7 @@ def tumours():
 @pytest.fixture(scope="module")
 def audit(tumours):
     features, labels = tumours
-    return scaling_audit(features[:30], labels[:30], features[30:110], labels[30:110], noun="tumours")
+    return scaling_audit(features[:30], labels[:30], features[30:110], labels[30:110], noun="tumours", most_radii=0)
 
 
 def hard_svm(rows, signs, points):
@@ -110,7 +110,7 @@ def test_what_a_transformer_can_not_do_is_a_note(tumours):
             raise ValueError("not on a Monday")
 
     again = scaling_audit(
-        features[:30], labels[:30], features[30:50], scalings={"mine": Refuses(), "z": StandardScaler()}
+        features[:30], labels[:30], features[30:50], scalings={"mine": Refuses(), "z": StandardScaler()}, most_radii=0
     )
     assert [one.name for one in again.scalings] == [RAW, "mine", "z"]
     assert again.scalings[1].note == "can't be applied: not on a Monday"
@@ -245,7 +245,9 @@ def test_undecided_points_and_rows_left_out_are_said(tumours):
     stopped = RescaleInvariantSVC(engine="complex", max_vertices=2)
     features = features.iloc[:, :6]
     rows = pd.concat([features[:30], features[:1]])
-    audit = scaling_audit(rows, [*labels[:30], -labels[0]], features[30:50], estimator=stopped, scalings={})
+    audit = scaling_audit(
+        rows, [*labels[:30], -labels[0]], features[30:50], estimator=stopped, scalings={}, most_radii=0
+    )
     assert audit.verdicts.unknown.any()
     (alarm,) = [finding.text for finding in audit.findings if finding.alarm]
     assert alarm.startswith(f"{audit.verdicts.unknown.sum()} of 20 points")
@@ -275,7 +277,9 @@ def test_degenerate_tables(rows, labels, points):
 def test_truth_that_is_not_known_is_left_out(tumours):
     features, labels = tumours[0].iloc[:, :2], tumours[1]
     truth = [None if i % 2 else label for i, label in enumerate(labels[30:50].tolist())]
-    audit = scaling_audit(features[:30], labels[:30], features[30:50], truth, scalings={}, class_names=("bad", "good"))
+    audit = scaling_audit(
+        features[:30], labels[:30], features[30:50], truth, scalings={}, class_names=("bad", "good"), most_radii=0
+    )
     assert audit.report.svm.tp + audit.report.svm.fp + audit.report.svm.tn + audit.report.svm.fn == 10
     assert set(audit.truth[::2]) == {"good", "bad"}
     assert set(audit.truth[1::2]) == {None}
@@ -293,6 +297,8 @@ def test_truth_that_is_not_known_is_left_out(tumours):
         ({"class_names": ("a", "a")}, "two different names"),
         ({"y_test": [1]}, "1 labels for 2 points"),
         ({"y_test": [1, 7]}, "7 at point 1; the classes are -1 and 1"),
+        ({"kappa": 1}, "a finite factor above 1"),
+        ({"most_radii": -1}, "a number of points, or 0"),
         ({"X_test": np.empty((0, 2))}, "X_test"),
         ({"X_test": [[1, 2, 3]]}, "feature"),
     ],
@@ -317,3 +323,72 @@ def test_verdicts_without_features_are_asked_for_where_they_are_cheap(monkeypatc
     assert "without" in audit.notes[0]
     assert audit.notes[0] in str(audit)
     assert audit.verdicts.code.tolist() == [0, 1]
+
+
+# --- units that are off by a limited factor -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def limited():
+    features, labels, names = load("breast_cancer_wisconsin")
+    table = pd.DataFrame(features[:, :4], columns=list(names[:4]))
+    return scaling_audit(table[:30], labels[:30], table[30:90], scalings={}, most_radii=12, kappa=3.0)
+
+
+def test_radii_are_those_of_the_estimator(limited):
+    units, verdicts = limited.limited, limited.verdicts
+    assert len(units.asked) == min(12, verdicts.neutral.sum())
+    assert verdicts.neutral[units.asked].all()
+    assert units.share == len(units.asked) / verdicts.neutral.sum()
+    assert np.isposinf(limited.radius[verdicts.strong]).all()
+    left = np.setdiff1d(np.flatnonzero(verdicts.neutral), units.asked)
+    assert np.isnan(limited.radius[left]).all()
+    assert (limited.radius[units.asked, 0] < limited.radius[units.asked, 1]).all()
+    np.testing.assert_array_equal(units.changed, units.asked[limited.radius[units.asked, 1] <= 3])
+    assert 0 < len(units.changed) < 12
+    neutral = verdicts.neutral[units.sample]
+    assert neutral.sum() == len(units.asked)
+    assert abs(neutral.mean() - verdicts.neutral.mean()) < 0.03
+
+
+def test_within_a_radius_random_rescalings_change_no_label(limited):
+    rng = np.random.default_rng(0)
+    rows, signs = limited.model.training_set_.features, limited.model.training_set_.signs
+    for i in limited.limited.asked[:4]:
+        point, reach = limited.verdicts.points[[i]], np.log(limited.radius[i, 0])
+        for _ in range(5):
+            tau = np.exp(rng.uniform(-reach, reach, size=4))
+            value = hard_svm(rows * tau, signs, point * tau)[0]
+            assert abs(value) < 1e-3 or (value >= 0) == (limited.values[i] >= 0)
+
+
+def test_fixing_a_feature_keeps_labels_that_no_grid_of_the_others_changes(limited):
+    units, rows = limited.limited, limited.model.training_set_.features
+    signs = limited.model.training_set_.signs
+    assert units.kept.any()
+    grid = [np.array(tau) for tau in np.ndindex(3, 3, 3)]
+    for j in range(4):
+        flipped = np.zeros(len(units.changed), dtype=bool)
+        for place in grid:
+            tau = np.insert(3.0 ** (place - 1.0), j, 1.0)
+            values = hard_svm(rows * tau, signs, limited.verdicts.points[units.changed] * tau)
+            flipped |= (np.abs(values) > 1e-3) & ((values >= 0) != (limited.values[units.changed] >= 0))
+        assert flipped.sum() <= len(flipped) - units.kept[j]
+        share = limited.features["fixed"].iloc[j]
+        assert share == pytest.approx(units.kept[j] / len(units.asked) * limited.verdicts.neutral.mean())
+
+
+def test_findings_about_units(limited):
+    units, text = limited.limited, str(limited)
+    assert f"{len(units.changed)} ({percent(len(units.changed) / len(units.asked))}) get another label already" in text
+    j = int(units.kept.argmax())
+    name = limited.feature_names[j]
+    assert (
+        f"{units.kept[j]} of these {len(units.changed)} would keep their label if the unit of {name} were fixed" in text
+    )
+
+
+def test_one_feature_that_is_fixed_leaves_nothing_to_rescale():
+    audit = scaling_audit([[0], [1]], [0, 1], [[0.5], [2]])
+    assert not len(audit.limited.asked)
+    assert audit.features["fixed"].tolist() == [0.0]

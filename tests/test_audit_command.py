@@ -36,7 +36,20 @@ def expected():
 def test_findings_table_and_page(folder, expected, capsys):
     page, out = folder / "audit.html", folder / "points.csv"
     arguments = ["audit", str(folder / "train.csv"), str(folder / "test.csv"), "--label", "class", "--keep", "patient"]
-    options = ["--positive", "benign", "--noun", "tumours", "--html", str(page), "--out", str(out), "--title", "A <b>"]
+    options = [
+        "--positive",
+        "benign",
+        "--noun",
+        "tumours",
+        "--html",
+        str(page),
+        "--out",
+        str(out),
+        "--title",
+        "A <b>",
+        "--radii",
+        "2",
+    ]
     assert main([*arguments, *options]) == 0
     shown = capsys.readouterr()
     assert shown.err == ""
@@ -78,6 +91,7 @@ def test_a_contradiction_is_exit_code_1(folder, monkeypatch, capsys):
         (["--label", "class", "--keep", "patient", "--html", "no/such/page.html"], "there is no folder"),
         (["--label", "class", "--keep", "patient", "--out", "points.xlsx"], "must end in"),
         (["--label", "class", "--keep", "patient", "--html", "a.html", "--max-points", "0"], "--max-points 0"),
+        (["--label", "class", "--keep", "patient", "--kappa", "0.5"], "kappa is 0.5"),
         (["--label", "class", "--keep", "patient", "--engine", "steam"], "the engine 'steam' is not known"),
     ],
 )

@@ -45,7 +45,7 @@ def fitted():
 @pytest.fixture(scope="module")
 def audit():
     features, labels, _ = load("breast_cancer_wisconsin")
-    return scaling_audit(features[:20, :5], labels[:20], features[20:60, :5], labels[20:60])
+    return scaling_audit(features[:20, :5], labels[:20], features[20:60, :5], labels[20:60], most_radii=4)
 
 
 def inside(polygon, points):
@@ -246,7 +246,8 @@ def test_the_bars_are_the_shares(audit):
     widths = [bar.get_width() for bar in display.ax_.patches]
     expected = audit.features.iloc[display.order_]
     np.testing.assert_allclose(widths[:3], expected["alone"])
-    np.testing.assert_allclose(widths[3:], expected["neutral without"].fillna(0))
+    np.testing.assert_allclose(widths[3:6], expected["neutral without"].fillna(0))
+    np.testing.assert_allclose(widths[6:], expected["fixed"])
     assert_nothing_is_cut_off(display)
 
 

@@ -37,6 +37,7 @@ def audit():
         labels[30 : 30 + N],
         class_names=("<u>ill</u>", "well"),
         noun="<i>people</i>",
+        most_radii=3,
     )
 
 
@@ -77,7 +78,7 @@ def test_nothing_is_loaded_from_elsewhere(page):
         value for name, value in attributes if name in ("src", "href", "action", "data", "srcset", "poster")
     )
     parser.feed(source)
-    assert len(addresses) == 5  # four pictures, and the icon that is not asked for
+    assert len(addresses) == 6  # five pictures, and the icon that is not asked for
     assert all(address.startswith("data:") for address in addresses)
     assert "@import" not in source
     assert "url(" not in source
@@ -175,7 +176,7 @@ def test_the_page_loads_without_errors_and_fits_its_window(opened):
     images = run(
         opened, "return [...document.images].map(i => [i.complete, i.naturalWidth, i.getBoundingClientRect().right])"
     )
-    assert len(images) == 4
+    assert len(images) == 5
     window = run(opened, "return innerWidth")
     assert all(complete and width > 100 and right <= window for complete, width, right in images)
     events = [json.loads(entry["message"])["message"] for entry in opened.get_log("performance")]

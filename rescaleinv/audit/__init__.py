@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.base import clone
 
 from rescaleinv.audit.features import neutral_without, rescaled_alone
 from rescaleinv.audit.findings import Finding
+from rescaleinv.audit.limited import LimitedUnits, limited_units
 from rescaleinv.audit.result import Audit, Consistency, Rescaling
 from rescaleinv.audit.scalings import ScalingResult, checked_scalings, labels_after, named_scalings
 from rescaleinv.classifier import RescaleInvariantSVC
@@ -21,8 +23,18 @@ from rescaleinv.errors import InputError, LeftOutWarning
 from rescaleinv.metrics import StrongReport, strong_report
 from rescaleinv.problem import FloatArray, as_matrix, column_names
 from rescaleinv.progress import progress_bar
+from rescaleinv.verdict import Verdicts
 
-__all__ = ["Audit", "Consistency", "Finding", "Rescaling", "ScalingResult", "named_scalings", "scaling_audit"]
+__all__ = [
+    "Audit",
+    "Consistency",
+    "Finding",
+    "LimitedUnits",
+    "Rescaling",
+    "ScalingResult",
+    "named_scalings",
+    "scaling_audit",
+]
 
 # Vertices of the complex times features: up to here the complexes without each of the features are a matter of seconds.
 _MOST_VERTICES = 2_000_000
@@ -38,6 +50,8 @@ def scaling_audit(
     estimator: RescaleInvariantSVC | None = None,
     class_names: Sequence[Any] | None = None,
     noun: str = "points",
+    kappa: float = 2.0,
+    most_radii: int = 50,
     progress: bool | None = None,
 ) -> Audit:
     """Find out how much the labels of the test points depend on how the features were scaled.
@@ -62,6 +76,11 @@ def scaling_audit(
         What to call the negative and the positive class (the first and the second in sorted order).
     noun : str
         What the points are, for the findings: "patients".
+    kappa : float
+        By which factor every unit may be off when the question is what fixing the unit of one feature does.
+    most_radii : int
+        For so many of the points without a strong verdict the rescaling radius is found, and what fixing a feature does;
+        evenly chosen. That takes up to a second or two a point; 0 leaves it out.
     progress : bool, optional
         Show progress; on a terminal if not given.
 
@@ -69,7 +88,7 @@ def scaling_audit(
     --------
     >>> from rescaleinv.datasets import load
     >>> features, labels, _ = load("breast_cancer_wisconsin")
-    >>> audit = scaling_audit(features[:30], labels[:30], features[30:130], labels[30:130], noun="tumours")
+    >>> audit = scaling_audit(features[:30], labels[:30], features[30:130], labels[30:130], noun="tumours", most_radii=0)
     >>> audit
     Audit(100 points: 37 strongly positive (37%), 4 strongly negative (4%), 59 neutral (59%); 10 scalings)
     >>> audit.findings[0].text
@@ -79,6 +98,10 @@ def scaling_audit(
     >>> audit.consistency.holds
     True
     """
+    if not (isinstance(kappa, Real) and 1 < kappa < math.inf):
+        raise InputError(f"kappa is {kappa!r}; a finite factor above 1 is needed")
+    if not isinstance(most_radii, Integral) or most_radii < 0:
+        raise InputError(f"most_radii is {most_radii!r}; a number of points, or 0, is needed")
     chosen = checked_scalings(scalings)
     model = _fitted(estimator, X_train, y_train)
     points = as_matrix(X_test, what="X_test", n_features=model.n_features_in_)
@@ -98,6 +121,7 @@ def scaling_audit(
             alone.append(rescaled_alone(model, points, values, j))
             without.append((math.nan, "not asked") if reason else neutral_without(model, points, j))
             bar.show(len(chosen) + 2 * (j + 1))
+    limited = _limited(model, points, verdicts, kappa, most_radii, progress)
     names = _class_names(class_names, model)
     truth = _truth(y_test, model, len(points))
     return Audit(
@@ -107,7 +131,7 @@ def scaling_audit(
         scalings=results,
         alone=alone,
         dropped=without,
-        radius=None,
+        limited=limited,
         report=_report(truth, model, verdicts, values),
         truth=np.array([None if sign == 0 else names[sign > 0] for sign in truth.tolist()], dtype=object),
         feature_names=_feature_names(model),
@@ -129,6 +153,20 @@ def _fitted(estimator: RescaleInvariantSVC | None, X: Any, y: Any) -> RescaleInv
         warnings.simplefilter("ignore", LeftOutWarning)  # the findings say it
         model: RescaleInvariantSVC = clone(estimator).fit(X, y)
     return model
+
+
+def _limited(
+    model: RescaleInvariantSVC,
+    points: FloatArray,
+    verdicts: Verdicts,
+    kappa: float,
+    most_radii: int,
+    progress: bool | None,
+) -> LimitedUnits | None:
+    if not most_radii:
+        return None
+    with progress_bar("questions about units", progress) as bar:
+        return limited_units(model, points, verdicts, kappa, most_radii, bar.show)
 
 
 def _why_not_without(model: RescaleInvariantSVC) -> str:
@@ -177,7 +215,7 @@ def _truth(y_test: Any, model: RescaleInvariantSVC, n: int) -> npt.NDArray[np.in
 
 
 def _report(
-    truth: npt.NDArray[np.int8], model: RescaleInvariantSVC, verdicts: Any, values: FloatArray
+    truth: npt.NDArray[np.int8], model: RescaleInvariantSVC, verdicts: Verdicts, values: FloatArray
 ) -> StrongReport | None:
     known = truth != 0
     if not known.any():

@@ -39,7 +39,16 @@ def percent(share: float) -> str:
 
 def all_findings(audit: Audit) -> list[Finding]:
     """The findings in the order in which they should be read."""
-    parts = (_verdicts, _single_features, _without_features, _named_scalings, _truth, _consistency, _left_out)
+    parts = (
+        _verdicts,
+        _single_features,
+        _without_features,
+        _limited_units,
+        _named_scalings,
+        _truth,
+        _consistency,
+        _left_out,
+    )
     return [finding for part in parts for finding in part(audit)]
 
 
@@ -111,6 +120,31 @@ def _without_features(audit: Audit) -> Iterator[Finding]:
             f"Without {audit.feature_names[j]} {percent(shares[j])} of the {audit.noun} would be neutral instead of "
             f"{percent(now)}: of all single features, leaving this one out removes most of the doubt.",
             {"feature": audit.feature_names[j], "neutral without": float(shares[j]), "neutral": now},
+        )
+
+
+def _limited_units(audit: Audit) -> Iterator[Finding]:
+    limited = audit.limited
+    if limited is None or not len(limited.asked):
+        return
+    n, changed, noun = len(limited.asked), len(limited.changed), audit.noun
+    looked = "" if limited.share == 1 else " that were looked at closer"
+    half = float(np.median(limited.radius[limited.asked, 1]))
+    text = (
+        f"Of the {n} neutral {noun}{looked}, {changed} ({percent(changed / n)}) get another label already when units are "
+        f"off by a factor of {limited.kappa:g} or less, each feature on its own."
+    )
+    if np.isfinite(half):
+        text += f" For half of them a factor of {half:.3g} is enough."
+    numbers = {"asked": n, "changed": changed, "kappa": limited.kappa, "half": half}
+    yield Finding("units", text, numbers)
+    j = int(limited.kept.argmax())
+    if limited.kept[j]:
+        yield Finding(
+            "units",
+            f"{int(limited.kept[j])} of these {changed} would keep their label if the unit of {audit.feature_names[j]} were "
+            "fixed; no other feature does as much.",
+            {"feature": audit.feature_names[j], "kept": int(limited.kept[j]), "undecided": int(limited.undecided[j])},
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rescaleinv.audit.features import SingleFeature, shown_power
+from rescaleinv.audit.limited import LimitedUnits
 from rescaleinv.audit.scalings import ScalingResult
 from rescaleinv.classifier import RescaleInvariantSVC
 from rescaleinv.errors import InputError
@@ -68,11 +69,8 @@ class Audit:
         For each feature, which labels change when it alone is rescaled.
     dropped : list of (share, note)
         For each feature, the share of neutral points without it, or nan and why.
-    frozen : list of (share, unknown share)
-        For each feature, the share of points that are neutral within ``kappa`` when its factor stays 1.
-    radius : array (n_points, 2) or None
-        What ``rescaling_radius`` says of the points; nan where it was not asked for, None if of none.
-    kappa : float
+    limited : LimitedUnits or None
+        What units that are off by a limited factor do; None if that was not asked for.
     report : StrongReport or None
         How often labels and strong verdicts are right, where the truth is known.
     truth : array of object
@@ -92,7 +90,7 @@ class Audit:
     scalings: list[ScalingResult]
     alone: list[SingleFeature]
     dropped: list[tuple[float, str]]
-    radius: FloatArray | None
+    limited: LimitedUnits | None
     report: StrongReport | None
     truth: npt.NDArray[Any]
     feature_names: list[str]
@@ -100,6 +98,11 @@ class Audit:
     class_names: tuple[str, str]
     noun: str = "points"
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def radius(self) -> FloatArray | None:
+        """For each point [certified κ, refuted κ], nan where it was not asked for; None if for no point."""
+        return None if self.limited is None else self.limited.radius
 
     def __len__(self) -> int:
         return len(self.verdicts)
@@ -157,16 +160,23 @@ class Audit:
 
         "alone": those whose label changes when this feature alone is rescaled, by a factor from 1/1024 to 1024 (at least
         so many: what was not found between the factors tried is not counted). "neutral without": those that are neutral
-        if it is left out.
+        if it is left out. "fixed": those whose label changes within ``limited.kappa``, but does not if the unit of this
+        feature is fixed; where only some of the neutral points were asked about, they stand for all.
         """
         import pandas as pd
 
         columns: dict[str, Any] = {
             "alone": [float(one.flips.mean()) if len(self) else np.nan for one in self.alone],
             "neutral without": [share for share, _ in self.dropped],
+            "fixed": self._shares_if_fixed(),
             "note": [note for _, note in self.dropped],
         }
         return pd.DataFrame(columns, index=self.feature_names)
+
+    def _shares_if_fixed(self) -> FloatArray:
+        if self.limited is None or not self.limited.share:
+            return np.full(len(self.feature_names), np.nan if self.limited is None else 0.0)
+        return self.limited.kept / (len(self) * self.limited.share)
 
     def class_name(self, sign: int) -> str:
         """The name of the class that a sign stands for; "" for none."""

@@ -82,6 +82,9 @@ class ScalingsDisplay:
 class FeatureShareDisplay:
     """For each feature, how many labels change when it alone is rescaled, and how many points are neutral without it.
 
+    Where the audit asked about limited factors there is a third bar: labels that change when all features are off by up to
+    κ, but hold when this one is not.
+
     The upright line is the share of neutral points with all the features. A bar of "neutral without it" that ends far to
     the left of the line belongs to a feature that causes much of the neutrality; there is none where the classes can't be
     separated without the feature.
@@ -117,11 +120,14 @@ class FeatureShareDisplay:
         """Draw it, into ``ax`` if given."""
         shares = self.audit.features
         self.order_ = np.argsort(-shares["alone"].to_numpy(), kind="stable")[: self.most]
-        columns = {
+        columns: dict[str, tuple[str, str, str]] = {
             "changed when it alone is rescaled": ("alone", LOOKS[Verdict.STRONGLY_POSITIVE].colour, "//"),
             "neutral without it": ("neutral without", LOOKS[Verdict.STRONGLY_NEGATIVE].colour, ""),
         }
-        ax = self.ax_ = axes_for(ax, (6.4, 1.3 + 0.42 * len(self.order_)))
+        if self.audit.limited is not None:
+            label = f"changed by factors up to {self.audit.limited.kappa:g}, but not if it is fixed"
+            columns[label] = ("fixed", LOOKS[Verdict.NEUTRAL].colour, "..")
+        ax = self.ax_ = axes_for(ax, (6.4, 1.5 + 0.5 * len(self.order_)))
         self.figure_ = ax.figure
         height = 0.8 / len(columns)
         places = np.arange(len(self.order_))

@@ -48,10 +48,11 @@ def _pictures(audit: Audit) -> Iterator[tuple[Callable[[Any], Any], float, str, 
     )
     yield (
         lambda ax: FeatureShareDisplay.from_audit(audit, ax=ax),
-        1.5 + 0.36 * n_features,
+        1.7 + 0.42 * n_features,
         "What single features do",
         "Dark bars: labels that change when this feature alone is recorded in other units. Light bars: how many would be "
-        "neutral if it were left out; no bar where the classes can't be separated without it.",
+        "neutral if it were left out; no bar where the classes can't be separated without it. Grey bars, if there are any: "
+        "labels that change when all units are a little off, but not when this one is right.",
     )
     yield (
         lambda ax: ScalingsDisplay.from_audit(audit, ax=ax),
@@ -60,8 +61,8 @@ def _pictures(audit: Audit) -> Iterator[tuple[Callable[[Any], Any], float, str, 
         "Each column is one of the test rows, each line a scaling. A column of one colour gets the same label from all of "
         "them. Within the strong verdicts no rescaling may break the colour; a logarithm, which is none, may.",
     )
-    if audit.radius is not None and np.isfinite(audit.radius[:, 0]).any():
-        known = audit.radius[~np.isnan(audit.radius).any(axis=1)]
+    if audit.limited is not None and len(audit.limited.asked):
+        known = audit.limited.radius[audit.limited.sample]
         yield (
             lambda ax: CertifiedShareDisplay.from_radius(known, ax=ax),
             3.6,

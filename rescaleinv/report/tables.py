@@ -115,7 +115,13 @@ def scaling_rows(audit: Audit) -> list[dict[str, Any]]:
 def feature_rows(audit: Audit) -> list[dict[str, Any]]:
     """The features: what rescaling or leaving out each of them does."""
     return [
-        {"name": name, "alone": row["alone"], "without": row["neutral without"], "note": row["note"]}
+        {
+            "name": name,
+            "alone": row["alone"],
+            "without": row["neutral without"],
+            "fixed": row["fixed"],
+            "note": row["note"],
+        }
         for name, row in zip(audit.feature_names, audit.features.to_dict("records"), strict=True)
     ]
 
