@@ -332,7 +332,7 @@ def test_verdicts_without_features_are_asked_for_where_they_are_cheap(monkeypatc
 def limited():
     features, labels, names = load("breast_cancer_wisconsin")
     table = pd.DataFrame(features[:, :4], columns=list(names[:4]))
-    return scaling_audit(table[:30], labels[:30], table[30:90], scalings={}, most_radii=12, kappa=3.0)
+    return scaling_audit(table[:30], labels[:30], table[30:90], scalings={}, most_radii=12, kappa=1.6)
 
 
 def test_radii_are_those_of_the_estimator(limited):
@@ -344,7 +344,7 @@ def test_radii_are_those_of_the_estimator(limited):
     left = np.setdiff1d(np.flatnonzero(verdicts.neutral), units.asked)
     assert np.isnan(limited.radius[left]).all()
     assert (limited.radius[units.asked, 0] < limited.radius[units.asked, 1]).all()
-    np.testing.assert_array_equal(units.changed, units.asked[limited.radius[units.asked, 1] <= 3])
+    np.testing.assert_array_equal(units.changed, units.asked[limited.radius[units.asked, 1] <= 1.6])
     assert 0 < len(units.changed) < 12
     neutral = verdicts.neutral[units.sample]
     assert neutral.sum() == len(units.asked)
@@ -370,7 +370,7 @@ def test_fixing_a_feature_keeps_labels_that_no_grid_of_the_others_changes(limite
     for j in range(4):
         flipped = np.zeros(len(units.changed), dtype=bool)
         for place in grid:
-            tau = np.insert(3.0 ** (place - 1.0), j, 1.0)
+            tau = np.insert(1.6 ** (place - 1.0), j, 1.0)
             values = hard_svm(rows * tau, signs, limited.verdicts.points[units.changed] * tau)
             flipped |= (np.abs(values) > 1e-3) & ((values >= 0) != (limited.values[units.changed] >= 0))
         assert flipped.sum() <= len(flipped) - units.kept[j]

@@ -30,26 +30,16 @@ def expected():
     table = pd.DataFrame(features[:, :5], columns=list(names[:5]))
     points = table[25:65].drop(index=28)
     truth = [None if i == 30 else label for i, label in enumerate(labels[:65], 0) if i >= 25 and i != 28]
-    return scaling_audit(table[:25], labels[:25], points, truth, class_names=("malignant", "benign"), noun="tumours")
+    return scaling_audit(
+        table[:25], labels[:25], points, truth, class_names=("malignant", "benign"), noun="tumours", most_radii=2
+    )
 
 
 def test_findings_table_and_page(folder, expected, capsys):
     page, out = folder / "audit.html", folder / "points.csv"
     arguments = ["audit", str(folder / "train.csv"), str(folder / "test.csv"), "--label", "class", "--keep", "patient"]
-    options = [
-        "--positive",
-        "benign",
-        "--noun",
-        "tumours",
-        "--html",
-        str(page),
-        "--out",
-        str(out),
-        "--title",
-        "A <b>",
-        "--radii",
-        "2",
-    ]
+    options = ["--positive", "benign", "--noun", "tumours", "--title", "A <b>", "--radii", "2"]
+    options += ["--html", str(page), "--out", str(out)]
     assert main([*arguments, *options]) == 0
     shown = capsys.readouterr()
     assert shown.err == ""
