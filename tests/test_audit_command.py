@@ -44,7 +44,9 @@ def test_findings_table_and_page(folder, expected, capsys):
     shown = capsys.readouterr()
     assert shown.err == ""
     assert "1 of 40 rows of " in shown.out
-    assert str(expected) in shown.out
+    for finding in expected.findings:
+        assert f"- {finding.text}\n" in shown.out
+    assert "Of the 2 neutral tumours that were looked at closer" in shown.out
     assert page.resolve().as_uri() in shown.out
     written = pd.read_csv(out)
     assert written["row"].tolist() == [i for i in range(1, 41) if i != 4]
