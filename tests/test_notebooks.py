@@ -25,7 +25,9 @@ def test_a_notebook_runs_from_start_to_end(path, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(rescaleinv.__file__).parents[1]))
     monkeypatch.delenv("MPLBACKEND", raising=False)  # pictures go into the notebook
     notebook = read(path)
-    NotebookClient(notebook, timeout=300, kernel_name="python3", coalesce_streams=True, resources={"metadata": {"path": tmp_path}}).execute()
+    NotebookClient(
+        notebook, timeout=300, kernel_name="python3", coalesce_streams=True, resources={"metadata": {"path": tmp_path}}
+    ).execute()
     for before, now in zip(read(path).cells, notebook.cells, strict=True):
         if before.cell_type == "code":
             assert [kinds(output) for output in now.outputs] == [kinds(output) for output in before.outputs]

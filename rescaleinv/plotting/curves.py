@@ -14,6 +14,7 @@ from rescaleinv.problem import FloatArray
 from rescaleinv.verdict import Verdict, Verdicts
 
 _BLUE = LOOKS[Verdict.STRONGLY_POSITIVE].colour
+_TICKS = [1, 1.5, *(digit * 10**power for power in range(5) for digit in (2, 3, 5, 10))]
 # So many places along a curve are enough for the eye.
 _MOST_STEPS = 200
 # A share of fewer labels than this jumps about.
@@ -66,8 +67,9 @@ class CertifiedShareDisplay:
         self.figure_ = ax.figure
         finite = self.radius[np.isfinite(self.radius) & (self.radius > 1)]
         last = 2.0 * max(finite.max(initial=2.0), 2.0)
-        # the curve steps just behind each radius
-        places = np.unique(np.concatenate([[1.0], finite, np.nextafter(finite, np.inf), [last]]))
+        # the curves step just before or just behind a radius
+        steps = (np.nextafter(finite, 0), finite, np.nextafter(finite, np.inf))
+        places = np.unique(np.concatenate([[1.0], *steps, [last]]))
         certified = np.array([self.share_certified(kappa) for kappa in places])
         possible = np.maximum(np.array([self.share_not_refuted(kappa) for kappa in places]), certified)
         ax.fill_between(places, certified, possible, color="#cccccc", hatch="..", lw=0, label="not decided")
@@ -79,8 +81,9 @@ class CertifiedShareDisplay:
         ax.set_xscale("log")
         ax.set(xlim=(1, last), ylim=(0, 1.02))
         ax.set(xlabel="κ: each feature's factor is between 1/κ and κ", ylabel="share of labels that hold")
+        ax.set_xticks([tick for tick in _TICKS if tick <= last])
+        ax.minorticks_off()
         ax.xaxis.set_major_formatter("{x:g}")
-        ax.xaxis.set_minor_formatter("{x:g}" if last < 20 else "")
         ax.yaxis.set_major_formatter(as_percent)
         legend_above(ax)
         return self
