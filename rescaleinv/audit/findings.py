@@ -135,7 +135,7 @@ def _limited_units(audit: Audit) -> Iterator[Finding]:
         f"off by a factor of {limited.kappa:g} or less, each feature on its own."
     )
     if np.isfinite(half):
-        text += f" For half of them a factor of {half:.3g} is enough."
+        text += f" For half of the {n} a factor of {half:.3g} is enough."
     numbers = {"asked": n, "changed": changed, "kappa": limited.kappa, "half": half}
     yield Finding("units", text, numbers)
     j = int(limited.kept.argmax())
