@@ -11,7 +11,7 @@ import pytest
 
 from rescaleinv import scaling_audit, write_report
 from rescaleinv.datasets import load
-from rescaleinv.errors import InputError
+from rescaleinv.errors import CertificateError, InputError
 from rescaleinv.report import render_report, safe_json, shown_points
 
 EVIL = "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
@@ -134,6 +134,14 @@ def test_what_can_not_be_written_is_said(audit, small, kept, tmp_path):
         render_report("audit")
     with pytest.raises(InputError, match="max_points is 0"):
         render_report(audit, max_points=0)
+
+
+def test_a_neutral_point_whose_rescalings_can_not_be_written_down_is_no_reason_for_no_page(small, monkeypatch):
+    def refuse(self, i):
+        raise CertificateError("no finite rescaling near this classifier was found")
+
+    monkeypatch.setattr(type(small), "two_rescalings", refuse)
+    assert "too extreme to be written down" in render_report(small)
 
 
 def test_without_the_extra_the_error_says_what_to_install(audit, monkeypatch):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from rescaleinv.audit import Audit, Rescaling
+from rescaleinv.errors import CertificateError
 from rescaleinv.metrics import StrongReport
 from rescaleinv.verdict import Verdict, verdict_words
 
@@ -15,6 +17,9 @@ _KINDS = {
     "other": "no rescaling",
     "none": "no labels",
 }
+
+_TWO = "Two rescalings that disagree:"
+_NONE = "Two that disagree are too extreme to be written down."
 
 
 class PointRow(NamedTuple):
@@ -61,10 +66,15 @@ def point_rows(audit: Audit, chosen: list[int]) -> list[PointRow]:
 
 def point_details(audit: Audit, i: int) -> dict[str, Any]:
     """What a click on a point shows: its values, its labels, and two rescalings if it is neutral."""
-    pair = audit.two_rescalings(i) if audit.verdicts[i] is Verdict.NEUTRAL else ()
+    pair: tuple[Rescaling, ...] = ()
+    if audit.verdicts[i] is Verdict.NEUTRAL:
+        with suppress(
+            CertificateError
+        ):  # no rescaling short enough to be written down: rare, and no reason for no page
+            pair = audit.two_rescalings(i)
     return {
         "name": audit.point_names[i],
-        "text": _in_words(audit, i),
+        "text": _in_words(audit, i, shown=bool(pair)),
         "values": audit.verdicts.points[i].tolist(),
         "labels": [
             [scaling.name, audit.class_name(int(signs[i]))]
@@ -75,13 +85,13 @@ def point_details(audit: Audit, i: int) -> dict[str, Any]:
     }
 
 
-def _in_words(audit: Audit, i: int) -> str:
+def _in_words(audit: Audit, i: int, *, shown: bool) -> str:
     verdict, (lower, upper) = audit.verdicts[i], (float(audit.verdicts.lower[i]), float(audit.verdicts.upper[i]))
     if verdict is Verdict.UNKNOWN:
         return f"Not decided: {audit.verdicts.reason[i]}."
     between = f" The decision value lies between {lower:.3g} and {upper:.3g}." if math.isfinite(lower + upper) else ""
     if verdict is Verdict.NEUTRAL:
-        return f"The label depends on the scaling.{between} Two rescalings that disagree:"
+        return f"The label depends on the scaling.{between} {_TWO if shown else _NONE}"
     return f"{audit.class_name(int(verdict))} under every rescaling of the features.{between}"
 
 
