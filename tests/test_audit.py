@@ -251,6 +251,11 @@ def test_undecided_points_and_rows_left_out_are_said(tumours):
     assert audit.verdicts.unknown.any()
     (alarm,) = [finding.text for finding in audit.findings if finding.alarm]
     assert alarm.startswith(f"{audit.verdicts.unknown.sum()} of 20 points")
+    complete = scaling_audit(rows, [*labels[:30], -labels[0]], features[30:50], scalings={}, most_radii=0)
+    assert (complete.verdicts.neutral | ~audit.changed).all()
+    known = int((audit.changed & audit.verdicts.unknown).sum())
+    assert known == 0 or f"{known} of these depend on the scaling all the same" in alarm
+    np.testing.assert_array_equal(complete.changed, audit.changed)
     assert len(audit.model.dropped_) > 0
     assert f"\n- {len(audit.model.dropped_)} of 31 training rows were left out" in str(audit)
 

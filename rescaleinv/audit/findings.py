@@ -77,9 +77,13 @@ def _verdicts(audit: Audit) -> Iterator[Finding]:
         numbers,
     )
     if unknown:
-        yield Finding(
-            "verdicts", f"{unknown} of {n} {noun} ({percent(unknown / n)}) could not be decided.", numbers, alarm=True
-        )
+        text = f"{unknown} of {n} {noun} ({percent(unknown / n)}) could not be decided."
+        changed = int((verdicts.unknown & audit.changed).sum())
+        if changed:
+            text += (
+                f" {changed} of these depend on the scaling all the same: rescalings that were tried give both labels."
+            )
+        yield Finding("verdicts", text, {**numbers, "changed": changed}, alarm=True)
 
 
 def _single_features(audit: Audit) -> Iterator[Finding]:
@@ -128,10 +132,11 @@ def _limited_units(audit: Audit) -> Iterator[Finding]:
     if limited is None or not len(limited.asked):
         return
     n, changed, noun = len(limited.asked), len(limited.changed), audit.noun
+    kind = "undecided or neutral" if audit.verdicts.unknown.any() else "neutral"
     looked = "" if limited.share == 1 else " that were looked at closer"
     half = float(np.median(limited.radius[limited.asked, 1]))
     text = (
-        f"Of the {n} neutral {noun}{looked}, {changed} ({percent(changed / n)}) get another label already when units are "
+        f"Of the {n} {kind} {noun}{looked}, {changed} ({percent(changed / n)}) get another label already when units are "
         f"off by a factor of {limited.kappa:g} or less, each feature on its own."
     )
     if np.isfinite(half):

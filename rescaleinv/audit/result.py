@@ -136,6 +136,15 @@ class Audit:
         labels = self.signs[self.usable]
         return (labels.min(axis=0) < 0) & (labels.max(axis=0) > 0)
 
+    @property
+    def changed(self) -> npt.NDArray[np.bool_]:
+        """The points to which a rescaling that was tried gives another label: neutral ones, whatever the engine knows."""
+        found = np.any([one.flips for one in self.alone], axis=0)
+        for scaling in self.scalings:
+            if scaling.kind == "diagonal" and scaling.values is not None and scaling.near is not None:
+                found |= ~scaling.near & ((scaling.values >= 0) != (self.values >= 0))
+        return found if self.radius is None else found | np.isfinite(self.radius[:, 1])
+
     @cached_property
     def consistency(self) -> Consistency:
         """Whether any rescaling that was tried contradicts a strong verdict: there should be none."""
