@@ -115,7 +115,7 @@ def _single_features(audit: Audit) -> Iterator[Finding]:
 def _without_features(audit: Audit) -> Iterator[Finding]:
     shares = audit.features["neutral without"].to_numpy(dtype=float)
     now = float(audit.verdicts.neutral.mean())
-    if now == 0 or not np.isfinite(shares).any():
+    if now == 0 or audit.verdicts.unknown.any() or not np.isfinite(shares).any():
         return
     j = int(np.nanargmin(shares))
     if shares[j] < now:
