@@ -572,11 +572,15 @@ class _PointInRange:
 
     def __init__(self, training: _Training, span: _Range, point: list[Fraction], sign: int) -> None:
         self.span, self.sign, self.labels = span, sign, training.labels
-        shifted = [[x - p for x, p in zip(row, point, strict=True)] for row in training.rows]
-        self.units = [math.lcm(*(x.denominator for x in column)) for column in zip(*shifted, strict=True)]
+        self.units = []
+        columns = []
+        for column, p in zip(zip(*training.rows, strict=True), point, strict=True):
+            unit = math.lcm(p.denominator, *(x.denominator for x in column))
+            offset = p.numerator * (unit // p.denominator)
+            columns.append([x.numerator * (unit // x.denominator) - offset for x in column])
+            self.units.append(unit)
         self.rows = [
-            [y * int(x * unit) for x, unit in zip(row, self.units, strict=True)]
-            for row, y in zip(shifted, training.labels, strict=True)
+            [y * x for x in row] for row, y in zip(zip(*columns, strict=True), training.labels, strict=True)
         ]
 
     def require_settled(

@@ -191,25 +191,43 @@ def test_a_finite_C_is_the_soft_margin_of_scikit_learn(C):
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"C": 1.0}, "a finite C"),
-        ({"scale_range": 2}, "a limited scale_range"),
-        ({"engine": "gap"}, 'engine="gap"'),
-        ({"C": 1.0, "scale_range": (0.5, 2)}, "a finite C"),
+        ({"C": 1.0}, "C is finite, and scale_range is None"),
+        ({"engine": "gap"}, "engine='gap' needs a finite scale_range"),
+        ({"engine": "milp", "scale_range": 2}, "engine='milp' considers every rescaling"),
     ],
 )
-def test_what_this_version_does_not_decide_is_a_clear_error(options, what):
+def test_what_no_engine_decides_is_a_clear_error(options, what):
     clf = RescaleInvariantSVC(**options).fit(ROWS, LABELS)
     assert clf.predict(POINTS).tolist() == ["up", "up", "down"]
     assert clf.engine_.name == "none"
     for refused in (clf.certify, clf.predict_set):
-        with pytest.raises(NotAvailableError, match=f"no engine for limited ranges.*{what} was given") as caught:
+        with pytest.raises(NotAvailableError, match=what) as caught:
             refused(POINTS)
         assert isinstance(caught.value, NotImplementedError)
 
 
-def test_the_rescaling_radius_and_the_invariance_of_soft_margins_are_refused():
-    with pytest.raises(NotAvailableError, match="no engine for limited ranges"):
-        RescaleInvariantSVC().fit(ROWS, LABELS).rescaling_radius(POINTS)
+def test_limited_ranges_and_soft_margins_are_certified():
+    assert RescaleInvariantSVC(scale_range=1.05).fit(ROWS, LABELS).certify(POINTS).code.tolist() == [1, 1, -1]
+    assert RescaleInvariantSVC(scale_range=5).fit(ROWS, LABELS).certify(POINTS).code.tolist() == [0, 1, -1]
+    soft = RescaleInvariantSVC(scale_range=(0.9, 1.2), C=1000.0).fit(ROWS, LABELS)
+    assert soft.engine_.name == "gap"
+    assert soft.predict_set(POINTS)[1:].tolist() == [[False, True], [True, False]]
+
+
+def test_groups_are_for_limited_ranges():
+    with pytest.raises(InputError, match="groups are for limited ranges"):
+        RescaleInvariantSVC(groups=[0, 0]).fit(ROWS, LABELS)
+    clf = RescaleInvariantSVC(groups=[0, 0], scale_range=100).fit(ROWS, LABELS)
+    assert clf.certify(POINTS).strong.all()
+
+
+def test_a_mixture_of_free_and_limited_features_is_a_clear_error():
+    clf = RescaleInvariantSVC(scale_range=[(1, 1), (0, np.inf)]).fit(ROWS, LABELS)
+    with pytest.raises(InputError, match="no engine for such a mixture"):
+        clf.certify(POINTS)
+
+
+def test_the_invariance_of_soft_margins_is_refused():
     with pytest.raises(NotAvailableError, match="hard margin"):
         _ = RescaleInvariantSVC(C=1.0).fit(ROWS, LABELS).is_invariant_
 

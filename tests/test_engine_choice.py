@@ -4,7 +4,7 @@ import made_sets
 import numpy as np
 import pytest
 
-from rescaleinv import ComplexEngine, InputError, MilpEngine, NotAvailableError, TrainingSet
+from rescaleinv import ComplexEngine, GapEngine, InputError, MilpEngine, NotAvailableError, TrainingSet
 from rescaleinv.engine_choice import EngineSettings, choose_engine, most_vertices
 
 
@@ -75,11 +75,31 @@ def test_points_that_the_budget_leaves_open_go_to_the_milp():
 
 
 def test_none_is_no_engine():
-    choice = choose_engine("complex", separable(8, 2), limited=True)
+    limits = np.array([[0.5, 2.0]] * 8)
+    choice = choose_engine("complex", separable(8, 2), EngineSettings(limits=limits))
     assert choice.name == "none"
-    with pytest.raises(NotAvailableError, match="no verdicts: this version has no engine for limited ranges"):
+    with pytest.raises(NotAvailableError, match="no verdicts: engine='complex' considers every rescaling"):
         _ = choice.engine
     assert choice.made is None
+
+
+def test_limited_ranges_are_for_the_gap_engine():
+    training_set = separable(8, 2)
+    limits = np.array([[0.5, 2.0]] * training_set.n_features)
+    groups = np.zeros(training_set.n_features, dtype=int)
+    settings = EngineSettings(time_limit=3, left_out=5, n_jobs=2, limits=limits, groups=groups)
+    for name in ("auto", "gap"):
+        choice = choose_engine(name, training_set, settings)
+        assert (choice.name, choice.reason) == ("gap", "a limited range of rescalings")
+        engine = choice.engine
+        assert isinstance(engine, GapEngine)
+        assert (engine.time_limit, engine.left_out, engine.n_jobs) == (3, 5, 2)
+        assert (engine.limits == limits).all()
+        assert (engine.groups == groups).all()
+    soft = EngineSettings(limits=limits, penalties=np.ones(training_set.n_rows))
+    choice = choose_engine("auto", training_set, soft)
+    assert "soft margin" in choice.reason
+    assert (choice.engine.penalties == 1).all()
 
 
 def test_unknown_names_are_refused():

@@ -193,7 +193,7 @@ def test_in_pipelines_with_names_and_parameters_of_the_binary_estimator(kind):
     assert alone.feature_names_in_.tolist() == names
     with pytest.raises(InputError, match="feature names should match"):
         alone.predict(other[names[::-1]])
-    with pytest.raises(NotAvailableError, match="a finite C was given"):
+    with pytest.raises(NotAvailableError, match="C is finite, and scale_range is None"):
         alone.predict_set(other)
 
 

@@ -17,7 +17,16 @@ _WIDE = 256
 _MARGIN_ERROR = 1e-9
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
+def _solved(system, right):
+    """The solution of a linear system; nan where there is none."""
+    try:
+        return np.linalg.solve(system, right)
+    except Exception:  # numba knows no other; singular, or not finite
+        return np.full(len(right), np.nan)
+
+
+@njit(cache=True, error_model="numpy")
 def train(rows, labels, need, caps, inverse, multipliers):
     """The SVM of least ½ Σ w_j²/τ_j² + Σ c_i ξ_i with y_i (w·x_i + b) >= need_i - ξ_i, by an active-set method.
 
@@ -67,7 +76,9 @@ def train(rows, labels, need, caps, inverse, multipliers):
                 system[count, p] = labels[i]
                 right[p] = need[i] - labels[i] * rest
                 right[count] += labels[i] * multipliers[i]
-            found = np.linalg.solve(system, right)
+            found = _solved(system, right)
+            if not np.isfinite(found).all():
+                break
             step = 1.0
             blocking = -1
             for p in range(count):
@@ -150,7 +161,7 @@ def train(rows, labels, need, caps, inverse, multipliers):
     return weights, intercept, free[:count].copy(), False
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def slopes(rows, labels, inverse, free, weights, point):
     """The derivative of the decision value of ``point`` by log d_j, while the rows between their bounds stay the same."""
     count = len(free)
@@ -173,11 +184,13 @@ def slopes(rows, labels, inverse, free, weights, point):
         largest = max(largest, system[p, p])
     for p in range(count):
         system[p, p] += _RIDGE * largest + 1e-300
-    found = np.linalg.solve(system, right)
+    found = _solved(system, right)
+    if not np.isfinite(found).all():
+        return np.zeros(len(point))
     return -(residual - signed.T @ found[:count]) * weights
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def descend(rows, labels, need, caps, groups, low, high, point, sign, factors, multipliers, target):
     """Walk from ``factors`` (one d a group) to corners of the box where sign · decision value is less, until < target.
 
@@ -223,7 +236,7 @@ def descend(rows, labels, need, caps, groups, low, high, point, sign, factors, m
     return value
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def search(rows, labels, need, caps, groups, low, high, point, sign, factors, multipliers, target, restarts, random):
     """``descend``, and again from the best corner so far with a few factors turned over. Returns the least value."""
     n_groups = len(low)
@@ -245,7 +258,7 @@ def search(rows, labels, need, caps, groups, low, high, point, sign, factors, mu
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _losses(v, nu, low, high, groups, signs, at_low, at_high):
     """Σ (d v_j + ν_j)²/(4d) over each group at both ends of d; where the sign of w_j is given, only that side counts."""
     at_low[:] = 0.0
@@ -260,7 +273,7 @@ def _losses(v, nu, low, high, groups, signs, at_low, at_high):
             at_high[g] += x * x / (4 * high[g])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _longest(step, values, changes):
     """The longest step, at most the given one, that leaves each positive value at least a fiftieth of what it is."""
     for k in range(len(values)):
@@ -269,7 +282,7 @@ def _longest(step, values, changes):
     return step
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def best_pair(signed, sign, groups, low, high, signs, caps, counts, fixed, floor, ceiling, v, r, iterations):
     """Maximise Σ r_i - Σ cost of the rows - Σ losses of the groups over (v, t) and r: the pair that best covers a box.
 
@@ -279,8 +292,9 @@ def best_pair(signed, sign, groups, low, high, signs, caps, counts, fixed, floor
     Starts from a strictly feasible ``v`` (with t last) and ``r``; stops when the value is positive, or clearly can't be.
 
     Returns the value, (v, t) and r that attain it, and of the classifier that the relaxation has in their place the weights
-    and the gradients, how far each row is from complementarity (a_i times its slack), and how far each group is from having
-    one factor d. The last two have the same sum, so that they can be compared.
+    and the gradients, how far each row is from complementarity (a_i times its slack), and how far each feature is from
+    having one factor d (negative where its weight has one sign at one end of the range and the other at the other). The
+    last two have the same sum, so that they can be compared.
     """
     m, size = signed.shape
     n = size - 1
@@ -397,7 +411,7 @@ def best_pair(signed, sign, groups, low, high, signs, caps, counts, fixed, floor
         right = np.empty(2 * size)
         right[:size] = -v_pull
         right[size:] = -(divided.T @ r_pull) - spread @ nu_pull
-        solved = np.linalg.solve(system, right)
+        solved = _solved(system, right)
         v_step = solved[:size]
         r_step = -(r_pull + signed @ (cross.T @ v_step + second @ solved[size:] + nu_pull)) / r_weight
         if not (np.isfinite(v_step).all() and np.isfinite(r_step).all()):
@@ -526,12 +540,12 @@ def best_pair(signed, sign, groups, low, high, signs, caps, counts, fixed, floor
         if gap < 1e-9 * size_of_loss:
             break
     of_rows = np.where(counts, on_margin * on_floor + on_penalty * on_ceiling, 0.0)
-    of_groups = np.zeros(n_groups)
+    of_features = np.zeros(n)
     for j in range(n):
         g = groups[j]
         x = (v[j] + nu[j] / low[g]) / 2
         z = (v[j] + nu[j] / high[g]) / 2
         x = x if signs[j] == 0 or signs[j] * x > 0 else 0.0
         z = z if signs[j] == 0 or signs[j] * z > 0 else 0.0
-        of_groups[g] += on_low[g] * on_high[g] * (x - z) * (high[g] * z - low[g] * x)
-    return value, best_v, best_r, w[:n].copy(), mu[:n].copy(), of_rows, of_groups
+        of_features[j] = on_low[g] * on_high[g] * (x - z) * (high[g] * z - low[g] * x)
+    return value, best_v, best_r, w[:n].copy(), mu[:n].copy(), of_rows, of_features

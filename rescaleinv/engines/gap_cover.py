@@ -247,10 +247,11 @@ class _Search:
         """Split where the relaxation is loosest: a row neither out nor on, a factor that is two, a weight of two signs."""
         part = branch.part
         low, high = part.low, part.high
-        of_groups = np.where(high > low * _SHORTEST, relaxed.of_groups, 0.0)
+        of_groups = np.bincount(self.problem.groups, relaxed.of_features, len(low)) * (high > low * _SHORTEST)
         d_low, d_high = low[self.problem.groups], high[self.problem.groups]
         w, mu = relaxed.weights, relaxed.gradients
-        of_signs = np.where(part.signs == 0, (mu - d_low * w) * (mu - d_high * w) / (d_low + d_high), 0.0)
+        outside = (mu - d_low * w) * (mu - d_high * w) / (d_low + d_high)  # of the cone of all d w
+        of_signs = np.where(part.signs == 0, np.maximum(outside, -relaxed.of_features), 0.0)
         looseness = [of_groups.max(initial=0.0), of_signs.max(initial=0.0), relaxed.of_rows.max(initial=0.0)]
         kind = int(np.argmax(looseness))
         if not looseness[kind] > 0:

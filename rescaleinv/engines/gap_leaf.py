@@ -81,7 +81,7 @@ class Relaxed:
     weights: FloatArray
     gradients: FloatArray
     of_rows: FloatArray
-    of_groups: FloatArray
+    of_features: FloatArray
 
 
 class PointProblem:
@@ -203,7 +203,7 @@ class PointProblem:
             r = 0.8 * start.r + 0.2 * first_r
         counts = (part.states == FREE) | (part.states == ON)
         floor, ceiling = self.bounds(part.states)
-        value, best_v, best_r, weights, gradients, of_rows, of_groups = kernel.best_pair(
+        value, best_v, best_r, weights, gradients, of_rows, of_features = kernel.best_pair(
             self.signed,
             self.sign,
             self.problem.groups,
@@ -224,7 +224,7 @@ class PointProblem:
         if value > 0:
             value, better = self.margin(part, pair)
             pair = better if value > 0 else pair
-        return Relaxed(float(value), pair, weights, gradients, of_rows, of_groups)
+        return Relaxed(float(value), pair, weights, gradients, of_rows, of_features)
 
 
 __all__ = ["MOST_FEATURES", "OUT", "Pair", "Part", "PointProblem", "Relaxed"]

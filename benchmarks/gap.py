@@ -1,0 +1,193 @@
+"""Limited ranges of rescalings: how many points the gap engine decides, in what time, and whether anything contradicts it.
+
+    RESCALEINV_DATA=FOLDER python benchmarks/gap.py [--points 100] [--seconds 2]
+
+Writes benchmarks/results/gap.json. Training rows are drawn at random, features standardised on them (text: as counted), the
+points are other rows. Every strong verdict is looked at by plain SVMs at random rescalings and corners of the range, every
+neutral one at its two rescalings; certificates are checked exactly. Sonar and the text come from RESCALEINV_DATA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+from common import write_result
+from sklearn.datasets import load_breast_cancer
+from sklearn.svm import SVC
+from tqdm import tqdm
+
+from rescaleinv import GapEngine, TrainingSet
+from rescaleinv.datasets import load
+from rescaleinv.engines.gap_cover import Decision
+from rescaleinv.separability import separable_subset
+from rescaleinv.verify import check
+
+TRIALS = 40  # rescalings of the range at which plain SVMs are trained
+
+
+def standardised(features, labels, n_rows, seed):
+    order = np.random.default_rng(seed).permutation(len(features))
+    rows, others = order[:n_rows], order[n_rows:]
+    mean, deviation = features[rows].mean(axis=0), features[rows].std(axis=0)
+    scaled = (features - mean) / np.where(deviation > 0, deviation, 1)
+    return scaled[rows], labels[rows], scaled[others]
+
+
+def wdbc(seed):
+    features, labels = load_breast_cancer(return_X_y=True)
+    return standardised(features, 2 * labels - 1, 100, seed)
+
+
+def sonar(seed):
+    features, labels, _ = load("sonar")
+    return standardised(features, np.where(np.asarray(labels) == "M", 1, -1), 104, seed)
+
+
+def pima(_):
+    features, labels, _ = load("pima_diabetes")
+    rows, labels, _ = standardised(features, labels, len(features), 0)
+    return rows, labels, rows
+
+
+def oh10(seed):
+    folder = os.environ.get("RESCALEINV_DATA")
+    if folder is None:
+        raise FileNotFoundError("text/oh10.npz is not there: RESCALEINV_DATA is not set")
+    from scipy.sparse import csr_matrix
+
+    stored = np.load(Path(folder) / "text" / "oh10.npz", allow_pickle=True)
+    counts = csr_matrix((stored["data"], stored["indices"], stored["indptr"]), shape=stored["shape"]).toarray()
+    classes, sizes = np.unique(stored["label"], return_counts=True)
+    labels = np.where(stored["label"] == classes[sizes.argmax()], 1, -1)
+    order = np.random.default_rng(seed).permutation(len(counts))
+    return counts[order[:300]].astype(float), labels[order[:300]], counts[order[300:]].astype(float)
+
+
+# what, data, κ, C, share of the points that is wanted, time that is wanted
+QUESTIONS = [
+    ("WDBC, 30 features, 100 rows, κ = 1.5", wdbc, 1.5, None, 0.98, "30 ms median"),
+    ("WDBC, κ = 2", wdbc, 2.0, None, 0.95, "2 s a point"),
+    ("WDBC, κ = 4", wdbc, 4.0, None, 0.85, "2 s a point"),
+    ("sonar, 60 features, 104 rows, κ = 1.25", sonar, 1.25, None, 0.95, "2 s a point"),
+    ("Pima whole, 8 features, C = 1, κ = 2", pima, 2.0, 1.0, 0.95, "100 ms median"),
+    ("oh10, 3,238 terms, 300 rows, C = 1, κ = 1.1", oh10, 1.1, 1.0, 0.90, "reported"),
+]
+
+
+def ask(name, make, kappa, C, wanted, wanted_time, options):
+    codes, seconds, parts, contradictions = [], [], [], 0
+    finding, checking, certificates = [], [], 0
+    few = make is oh10
+    draws = 1 if make in (pima, oh10) else options.draws
+    for seed in range(draws):
+        rows, labels, points = make(seed)
+        training_set = TrainingSet(rows, labels)
+        if C is None:
+            training_set = separable_subset(training_set, "misclassified").training_set
+        penalties = None if C is None else np.full(training_set.n_rows, C)
+        engine = GapEngine(
+            training_set, kappa, penalties=penalties, time_limit=10 * options.seconds if few else options.seconds
+        )
+        engine.precompute()
+        points = points[: (len(points) if make is pima else 20 if few else options.points)]
+        engine.certify(points[:3])  # compiled code is loaded
+        found: list[Decision] = []
+        for point in tqdm(points, desc=name, leave=False):
+            start = time.perf_counter()
+            decision = engine.decide(point)
+            seconds.append(time.perf_counter() - start)
+            found.append(decision)
+            codes.append(decision.sign if decision.cover is not None else 0 if decision.neutral else 2)
+            parts.append(decision.n_parts)
+        contradictions += contradicted(training_set, points, found, kappa, C, 2 if few else TRIALS)
+        for decision, point, spent in list(zip(found, points, seconds[-len(points) :], strict=True))[
+            :: 40 if few else 8
+        ]:
+            if decision.cover is not None:
+                made = engine._certificate(point, decision).to_json()
+                start = time.perf_counter()
+                check(made)
+                checking.append(time.perf_counter() - start)
+                finding.append(spent)
+                certificates += 1
+    codes = np.array(codes)
+    return {
+        "question": name,
+        "points": len(codes),
+        "strong": float(np.isin(codes, [1, -1]).mean()),
+        "neutral": float((codes == 0).mean()),
+        "unknown": int((codes == 2).sum()),
+        "decided": float((codes != 2).mean()),
+        "decided_wanted": wanted,
+        "time_wanted": wanted_time,
+        "median_ms": float(np.median(seconds)) * 1e3,
+        "mean_ms": float(np.mean(seconds)) * 1e3,
+        "longest_s": float(np.max(seconds)),
+        "mean_parts": float(np.mean(parts)),
+        "contradictions": contradictions,
+        "certificates_checked": certificates,
+        "checking_by_finding": float(np.sum(checking) / np.sum(finding)) if finding else None,
+        "checking_ms": float(np.mean(checking)) * 1e3 if checking else None,
+    }
+
+
+def contradicted(training_set, points, found, kappa, C, trials):
+    """Strong points that a plain SVM labels otherwise, and neutral ones whose two rescalings agree."""
+    random = np.random.default_rng(0)
+    n = training_set.n_features
+    signs = np.array([decision.sign if decision.cover is not None else 0 for decision in found])
+    bad = np.zeros(len(points), bool)
+
+    def values(tau, which):
+        svm = SVC(C=C or 1e8, kernel="linear", tol=1e-7, max_iter=2_000_000).fit(
+            training_set.features * tau, training_set.signs
+        )
+        return svm.decision_function(points[which] * tau)
+
+    everything = np.arange(len(points))
+    for trial in range(trials):
+        exponents = random.choice([-1, 1], n) if trial % 2 else random.uniform(-1, 1, n)
+        bad |= signs * values(kappa**exponents, everything) < -1e-3
+    for i, decision in list(enumerate(found))[:: 5 if len(points) > 200 else 1]:
+        if decision.neutral:
+            for flip, sign in ((decision.positive, 1), (decision.negative, -1)):
+                bad[i] |= bool(sign * values(flip.factors**-0.5, [i])[0] < -1e-3)
+    return int(bad.sum())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--points", type=int, default=100, help="points a draw")
+    parser.add_argument("--draws", type=int, default=2, help="training sets a question")
+    parser.add_argument("--seconds", type=float, default=2.0, help="time limit a point")
+    parser.add_argument("--only", help="questions whose name has this in it")
+    options = parser.parse_args()
+    results = []
+    print(
+        f"{'question':45s} {'decided':>8s} {'wanted':>7s} {'median':>9s} {'mean':>9s} {'wrong':>6s} {'check/find':>10s}"
+    )
+    for question in QUESTIONS:
+        if options.only and options.only not in question[0]:
+            continue
+        try:
+            row = ask(*question, options)
+        except (FileNotFoundError, LookupError) as error:
+            print(f"{question[0]:45s} left out: {error}")
+            continue
+        results.append(row)
+        ratio = row["checking_by_finding"]
+        print(
+            f"{row['question']:45s} {row['decided']:8.1%} {row['decided_wanted']:7.0%} {row['median_ms']:6.1f} ms "
+            f"{row['mean_ms']:6.0f} ms {row['contradictions']:6d} {'' if ratio is None else format(ratio, '10.2f')}",
+            flush=True,
+        )
+    if not options.only:
+        write_result("gap", {"seconds_a_point": options.seconds, "questions": results})
+
+
+if __name__ == "__main__":
+    main()
