@@ -256,6 +256,7 @@ def test_undecided_points_and_rows_left_out_are_said(tumours):
     known = int((audit.changed & audit.verdicts.unknown).sum())
     assert known == 0 or f"{known} of these depend on the scaling all the same" in alarm
     np.testing.assert_array_equal(complete.changed, audit.changed)
+    assert audit.changed.sum() >= max(one.flips.sum() for one in audit.alone) > 0
     assert len(audit.model.dropped_) > 0
     assert f"\n- {len(audit.model.dropped_)} of 31 training rows were left out" in str(audit)
 
