@@ -26,6 +26,9 @@ _HOMES = {
     "certify": "classifier",
     "RescaleInvariantOneVsOne": "multiclass",
     "RescaleInvariantOneVsRest": "multiclass",
+    "Audit": "audit",
+    "scaling_audit": "audit",
+    "write_report": "report",
     "BatchSummary": "batch",
     "certify_dask": "batch",
     "certify_files": "batch",
@@ -66,6 +69,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from rescaleinv.audit import Audit, scaling_audit
     from rescaleinv.batch import BatchSummary, certify_dask, certify_files
     from rescaleinv.classifier import RescaleInvariantSVC, certify
     from rescaleinv.engines.complex import ComplexEngine
@@ -90,6 +94,7 @@ if TYPE_CHECKING:
     from rescaleinv.multiclass import RescaleInvariantOneVsOne, RescaleInvariantOneVsRest
     from rescaleinv.optimality import in_closure, is_rescale_optimal, rescaling_of
     from rescaleinv.problem import TrainingSet
+    from rescaleinv.report import write_report
     from rescaleinv.separability import is_separable, separable_subset
     from rescaleinv.svm import minimal_norm_svm
     from rescaleinv.verdict import Certificate, Verdict, Verdicts, Witness

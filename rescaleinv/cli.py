@@ -15,6 +15,8 @@ examples:
   rescaleinv certify train.csv test.csv --label ill          does the answer for each row depend on the scaling?
   rescaleinv certify train.csv test.csv --label ill --proof proof
                                                              the same with a proof of every verdict, checked
+  rescaleinv audit train.csv test.csv --label ill --html audit.html
+                                                             what scaling does to the answers, as a page to look at
   rescaleinv verify proof/complex.jsonl proof/certificates.jsonl
                                                              check the proofs, in exact arithmetic
 """
@@ -29,6 +31,14 @@ examples:
 exit codes: 0: done; 2: the input can't be used, and one line says why
 """
 
+_AUDIT_EXAMPLES = """\
+examples:
+  rescaleinv audit train.csv test.csv --label ill --html audit.html
+  rescaleinv audit train.csv test.csv --label ill --keep patient --noun patients --html audit.html --out points.csv
+
+exit codes: 0: done; 1: a rescaling contradicts a strong verdict; 2: the input can't be used, and one line says why
+"""
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
@@ -41,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.add_parser("demo", help="work through the paper's examples and a real data set")
     _add_certify(commands)
+    _add_audit(commands)
     commands.add_parser("verify", help="check certificates in exact arithmetic", add_help=False)
     return parser
 
@@ -55,29 +66,58 @@ def _add_certify(commands: Any) -> None:
         epilog=_CERTIFY_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    certify.add_argument("train", metavar="TRAIN", help="the training table, CSV or Parquet")
-    certify.add_argument("test", metavar="TEST", help="the table to judge; it has the training table's features")
-    certify.add_argument("--label", metavar="COLUMN", required=True, help="the column of TRAIN with the two classes")
-    certify.add_argument(
-        "--positive", metavar="VALUE", help="the positive class (if not given, the second when sorted)"
-    )
-    certify.add_argument("--engine", default="auto", help="auto (the default), complex, milp, milp:pulp, …")
+    _add_tables(certify)
     certify.add_argument(
         "--scale-range", metavar="RANGE", help="rescalings to consider: 2, or [0.5, 2] (all, if not given)"
     )
-    certify.add_argument("--time-limit", metavar="SECONDS", type=float, help="a point, for engines that search")
-    certify.add_argument(
-        "--inconsistent", choices=("drop", "raise"), default="drop", help="inseparable rows: leave out, or fail"
-    )
-    certify.add_argument(
-        "--keep", metavar="COLUMN", action="append", default=[], help="no feature, but copied to --out: an identifier"
-    )
-    certify.add_argument("--ignore", metavar="COLUMN", action="append", default=[], help="no feature")
     certify.add_argument("--out", metavar="FILE", help="write the verdicts there, CSV or Parquet, one row a point")
     proofs = certify.add_mutually_exclusive_group()
     proofs.add_argument("--certificates", metavar="FILE", help="write certificates there, one a line, and check them")
     proofs.add_argument("--proof", metavar="FOLDER", help="certificates of all verdicts, strong ones too, checked")
     certify.add_argument("--report", action="store_true", help="fail if TEST has no label to compare with")
+
+
+def _add_audit(commands: Any) -> None:
+    audit = commands.add_parser(
+        "audit",
+        help="what scaling does to the answers, in pictures and plain words",
+        description="Says of each row of TEST whether an SVM's answer, trained on TRAIN, is an accident of scaling: under "
+        "every rescaling of the features, after the usual scalings, and with single features in other units. All columns "
+        "of TRAIN but the label, and those that are kept or ignored, are features.",
+        epilog=_AUDIT_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add_tables(audit)
+    audit.add_argument("--html", metavar="FILE", help="write a page there that stands alone, to open in a browser")
+    audit.add_argument("--out", metavar="FILE", help="write a table there, CSV or Parquet, one row a point")
+    audit.add_argument("--kappa", metavar="FACTOR", type=float, default=2.0, help="how far off units may be (2)")
+    audit.add_argument(
+        "--radii", metavar="NUMBER", type=int, default=50, help="neutral rows to find the rescaling radius of (50)"
+    )
+    audit.add_argument("--title", default="Scaling audit", help="of the page")
+    audit.add_argument("--noun", default="rows", help="what the rows of TEST are: patients, parcels, …")
+    audit.add_argument(
+        "--max-points", metavar="NUMBER", type=int, default=1000, help="so many rows on the page, neutral ones first"
+    )
+
+
+def _add_tables(command: Any) -> None:
+    """What every command that reads a training table and a test table asks for."""
+    command.add_argument("train", metavar="TRAIN", help="the training table, CSV or Parquet")
+    command.add_argument("test", metavar="TEST", help="the table to judge; it has the training table's features")
+    command.add_argument("--label", metavar="COLUMN", required=True, help="the column of TRAIN with the two classes")
+    command.add_argument(
+        "--positive", metavar="VALUE", help="the positive class (if not given, the second when sorted)"
+    )
+    command.add_argument("--engine", default="auto", help="auto (the default), complex, milp, milp:pulp, …")
+    command.add_argument("--time-limit", metavar="SECONDS", type=float, help="a point, for engines that search")
+    command.add_argument(
+        "--inconsistent", choices=("drop", "raise"), default="drop", help="inseparable rows: leave out, or fail"
+    )
+    command.add_argument(
+        "--keep", metavar="COLUMN", action="append", default=[], help="no feature, but shown in results: an identifier"
+    )
+    command.add_argument("--ignore", metavar="COLUMN", action="append", default=[], help="no feature")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -119,6 +159,10 @@ def _run(given: list[str]) -> int:
             from rescaleinv.commands import run_certify
 
             run_certify(options)
+        elif options.command == "audit":
+            from rescaleinv.audit_command import run_audit
+
+            return run_audit(options)
         else:
             from rescaleinv.demo import run_demo
 

@@ -17,28 +17,25 @@ from rescaleinv.classifier import RescaleInvariantSVC
 from rescaleinv.engines.complex import ComplexEngine
 from rescaleinv.errors import InputError, LeftOutWarning
 from rescaleinv.metrics import strong_report
-from rescaleinv.problem import LARGEST_VALUE, FloatArray, as_matrix
-from rescaleinv.tables import check_table_name, read_table, require_columns, write_table
+from rescaleinv.problem import FloatArray
+from rescaleinv.table_input import read_labelled, require_folder_of
+from rescaleinv.tables import check_table_name, write_table
 from rescaleinv.verdict import Verdict, Verdicts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 COMPLEX_FILE, CERTIFICATES_FILE = "complex.jsonl", "certificates.jsonl"
-_ROW_NUMBERS = "Unnamed: "  # what pandas calls a column without a name, which it writes row numbers to
 
 
 def run_certify(options: argparse.Namespace) -> None:
     """Judge the rows of TEST under the rescalings of the features of TRAIN."""
     _check_places(options)
-    train, test = (read_table(path, text=options.label) for path in (options.train, options.test))
-    names = _feature_names(train, options)
-    require_columns(test, [*names, *options.keep], options.test)
+    tables = read_labelled(options)
+    train, test, names, classes, points, usable, reasons = tables
     if options.report and options.label not in test.columns:
         raise InputError(f"--report: {options.test} has no column {options.label!r} with the true classes")
-    classes = _classes(train[options.label], options)
-    points, usable, reasons = _usable(test[names], options.test)
-    model = _fitted(as_matrix(train[names], what=str(options.train)), train[options.label] == classes[1], options)
+    model = _fitted(tables.training_rows(options.train), train[options.label] == classes[1], options)
     print(
         f"{len(model.training_set_)} training rows; {options.label} {classes[1]} is positive; features: {', '.join(names)}"
     )
@@ -63,58 +60,12 @@ def _check_places(options: argparse.Namespace) -> None:
     """What can be said of the places to write to before the work."""
     if options.out is not None:
         check_table_name(options.out)
-    for path in (options.out, options.certificates):
-        if path is not None and not Path(path).parent.is_dir():
-            raise InputError(f"{path} can't be written: there is no folder {Path(path).parent}")
+    require_folder_of(options.out, options.certificates)
     if options.proof is not None:
         try:
             Path(options.proof).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"{options.proof} can't be used as a folder: {error.strerror or error}") from error
-
-
-def _feature_names(train: pd.DataFrame, options: argparse.Namespace) -> list[str]:
-    """All columns but the label, those to keep or to ignore, and row numbers."""
-    require_columns(train, [options.label], options.train)
-    others = {options.label, *options.keep, *options.ignore}
-    names = [str(name) for name in train.columns if name not in others]
-    numbers = [name for name in names if name.startswith(_ROW_NUMBERS) or not name.strip()]
-    if numbers:
-        print(f"note: {options.train} has a column without a name; it is taken for row numbers and left out")
-    names = [name for name in names if name not in numbers]
-    if not names:
-        raise InputError(f"{options.train} has no features: no column is left")
-    return names
-
-
-def _classes(labels: pd.Series[Any], options: argparse.Namespace) -> tuple[str, str]:
-    """The negative and the positive label."""
-    if labels.isna().any():
-        raise InputError(f"{options.train}: the label is missing in row {int(labels.isna().argmax()) + 1}")
-    values = sorted(labels.unique().tolist())
-    if len(values) != 2:
-        shown = ", ".join(values[:8]) + (", …" if len(values) > 8 else "")
-        raise InputError(f"{options.train}: the label has {len(values)} different values ({shown}); two are needed")
-    if options.positive is None or options.positive == values[1]:
-        return values[0], values[1]
-    if options.positive == values[0]:
-        return values[1], values[0]
-    raise InputError(f"--positive {options.positive}: the labels are {values[0]} and {values[1]}")
-
-
-def _usable(features: pd.DataFrame, path: str) -> tuple[FloatArray, npt.NDArray[np.bool_], npt.NDArray[Any]]:
-    """The points, which of them can be judged, and why the others can't: one hole does not spoil a whole table."""
-    if not len(features):
-        raise InputError(f"{path} has no rows")
-    if any(kind.kind not in "biuf" for kind in features.dtypes):
-        as_matrix(features, what=path)  # which says what is no number, and where
-    points = features.to_numpy(dtype=np.float64, na_value=np.nan)
-    with np.errstate(invalid="ignore"):
-        too_large = (np.abs(points) > LARGEST_VALUE).any(axis=1)
-    reasons = np.full(len(points), "", dtype=object)
-    reasons[too_large] = "a value is too large"
-    reasons[np.isnan(points).any(axis=1)] = "a value is missing"
-    return points, reasons == "", reasons
 
 
 def _fitted(features: FloatArray, positive: pd.Series[bool], options: argparse.Namespace) -> RescaleInvariantSVC:

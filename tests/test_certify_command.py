@@ -125,7 +125,10 @@ def test_certificates_of_the_neutral_points(folder, expected, capsys):
         (["train.csv", "test.parquet", "--label", "class", "--report"], "--report: test.parquet has no column 'class'"),
         (["train.csv", "test.csv", "--label", "class", "--engine", "steam"], "the engine 'steam' is not known"),
         (["train.csv", "test.csv", "--label", "class", "--scale-range", "two"], "--scale-range two: a number (2)"),
-        (["train.csv", "test.csv", "--label", "class", "--scale-range", "2"], "no engine for limited ranges"),
+        (
+            ["train.csv", "test.csv", "--label", "class", "--scale-range", "2", "--engine", "milp"],
+            "considers every rescaling",
+        ),
         (["train.csv", "test.csv", "--label", "class", "--time-limit", "-1"], "time_limit is -1"),
         (["train.csv", "test.csv", "--label", "class", "--engine", "milp", "--proof", "p"], "can't prove strong"),
         (

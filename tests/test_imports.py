@@ -198,7 +198,7 @@ FLOORS = (
     {"rationals", "progress", "files"},
     {"verdict", "datasets", "tables"},
     {"problem", "solvers", "metrics"},
-    {"separability", "exact_svm", "checks", "scale_range"},
+    {"separability", "exact_svm", "checks", "scale_range", "table_input"},
     {"svm"},
     {"optimality", "soft_margin"},
     {"evidence"},
@@ -208,7 +208,8 @@ FLOORS = (
     {"classifier"},
     {"multiclass", "audit", "batch"},
     {"plotting"},
-    {"demo", "commands"},
+    {"report"},
+    {"demo", "commands", "audit_command"},
     {"cli"},
     {"__main__"},
 )

@@ -21,6 +21,8 @@ from rescaleinv.verdict import Certificate, Verdict, Verdicts, Witness
 
 # Parts into which the range of a point may be split before it is UNKNOWN; some 2 ms each with 30 features.
 DEFAULT_MAX_PARTS = 5000
+# The same for each of the ranges that the radius of a point tries.
+_PARTS_A_RANGE = 400
 # Points handed to a process at a time.
 _POINTS_A_TURN = 8
 
@@ -155,15 +157,16 @@ class GapEngine:
     def radius(self, points: Any, *, ratio: float = 1.01, largest: float = 1000.0) -> FloatArray:
         """For each point [certified κ, refuted κ]: its label holds for all τ in [1/κ, κ], and does not.
 
-        Features whose range is (1, 1) stay frozen; groups are kept. The two are nearer to each other than ``ratio`` unless a
-        limit (``time_limit``, ``max_parts``) or ``largest`` was reached: a point that keeps its label up to that has
-        infinity as its refuted κ.
+        Features whose range is (1, 1) stay frozen; groups are kept. The two are nearer to each other than ``ratio`` unless
+        a limit (``time_limit`` and some hundred parts for each range that is tried) or ``largest`` was reached: a point that
+        keeps its label up to that has infinity as its refuted κ.
         """
         rows = as_matrix(points, what="the points", n_features=self.training_set.n_features)
         for name, value in (("ratio", ratio), ("largest", largest)):
             if not (isinstance(value, Real) and 1 < value < float("inf")):
                 raise InputError(f"{name} is {value!r}; a finite number above 1 is needed")
-        radius = Radius(self.problem, float(ratio), float(largest), self.time_limit, self.max_parts)
+        parts = min(self.max_parts, _PARTS_A_RANGE)
+        radius = Radius(self.problem, float(ratio), float(largest), self.time_limit, parts)
         found = np.empty((len(rows), 2))
         with progress_bar("points", self.progress, len(rows)) as bar:
             if self.n_jobs == 1 or len(rows) == 1:

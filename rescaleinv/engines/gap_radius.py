@@ -13,6 +13,8 @@ from rescaleinv.problem import FloatArray
 
 # The first range that is tried, and how fast it grows while the label holds.
 _FIRST, _GROWTH = 1.5, 2.0
+# How often the refuted end is tried to be brought down to a κ that was left open.
+_TRIES = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +76,7 @@ class Radius:
         """Where a limit left a κ open, the refuted end is brought down to it from above, as far as walks find flips."""
         lower = min(open_from, self.largest)
         tried = 0
-        while open_from < math.inf and refuted > lower * self.ratio and tried < 12:
+        while open_from < math.inf and refuted > lower * self.ratio and tried < _TRIES:
             kappa = self.largest if math.isinf(refuted) else math.sqrt(lower * refuted)
             decision = self._decide(point, kappa, hint)
             tried += 1

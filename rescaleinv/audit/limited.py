@@ -1,0 +1,110 @@
+"""Units that may be off by a limited factor: how far a label holds, and whether it does if one feature's unit is fixed.
+
+Where all features but one may be rescaled freely nothing is gained by fixing that one: a common factor of all features
+changes no maximum-margin classifier. So the question what a feature causes by its units needs a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+
+from rescaleinv.classifier import RescaleInvariantSVC
+from rescaleinv.problem import FloatArray, IntArray
+from rescaleinv.verdict import Verdicts
+
+# Seconds for a question about a point, if the estimator has no limit of its own.
+_SECONDS = 0.2
+# How near to each other the certified and the refuted κ of a point are brought.
+_RATIO = 1.05
+
+
+@dataclass(frozen=True, eq=False)
+class LimitedUnits:
+    """What happens when the factor of each feature is between 1/κ and κ.
+
+    Attributes
+    ----------
+    kappa : float
+    radius : array (n_points, 2)
+        [certified κ, refuted κ] as ``rescaling_radius`` gives them; infinite for strong verdicts, nan where not asked.
+    asked : int array
+        The points without a strong verdict that were asked about: all, or so many of them, evenly.
+    share : float
+        The share of the points without a strong verdict that ``asked`` are.
+    changed : int array
+        Those of them whose label was refuted within ``kappa``.
+    kept, undecided : int arrays, one entry a feature
+        How many of ``changed`` keep their label within ``kappa`` if the factor of this feature is 1; for how many that
+        was not decided.
+    """
+
+    kappa: float
+    radius: FloatArray
+    asked: IntArray
+    share: float
+    changed: IntArray
+    kept: IntArray
+    undecided: IntArray
+
+    @property
+    def sample(self) -> IntArray:
+        """Points that stand for all: those asked, and the same share of those with a strong verdict."""
+        strong = np.flatnonzero(np.isposinf(self.radius[:, 0]))
+        chosen = _evenly(strong, round(self.share * len(strong)))
+        return np.sort(np.concatenate([self.asked, np.setdiff1d(chosen, self.asked)]))
+
+
+def limited_units(
+    model: RescaleInvariantSVC,
+    points: FloatArray,
+    verdicts: Verdicts,
+    kappa: float,
+    most: int,
+    report: Callable[[int], None],
+) -> LimitedUnits:
+    """Find the radius of the points without a strong verdict, and what freezing each feature does to those that change.
+
+    A point whose label holds within κ holds all the more if a feature is frozen, so only the others are asked again.
+    """
+    n = model.n_features_in_
+    open_points = np.flatnonzero(~verdicts.strong)
+    asked = _evenly(open_points, min(most, len(open_points)))
+    radius = np.full((len(points), 2), np.nan)
+    radius[verdicts.strong] = np.inf
+    limited = _refitted(model, None)
+    for done, i in enumerate(asked.tolist()):
+        radius[i] = limited.rescaling_radius(points[i : i + 1], ratio=_RATIO)[0]
+        report(done + 1)
+    changed = asked[radius[asked, 1] <= kappa]
+    kept, undecided = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
+    for j in range(n) if len(changed) else ():
+        ranges = [(1.0, 1.0) if k == j else (1 / kappa, kappa) for k in range(n)]
+        if n == 1:
+            kept[j] = len(changed)  # nothing is rescaled
+            continue
+        found = _refitted(model, ranges).certify(points[changed])
+        kept[j], undecided[j] = int(found.strong.sum()), int(found.unknown.sum())
+        report(len(asked) + (j + 1) * len(changed))
+    return LimitedUnits(kappa, radius, asked, len(asked) / max(len(open_points), 1), changed, kept, undecided)
+
+
+def _refitted(model: RescaleInvariantSVC, ranges: list[tuple[float, float]] | None) -> RescaleInvariantSVC:
+    """The same SVM, with limits."""
+    training_set = model.training_set_
+    limited = clone(model).set_params(
+        scale_range=ranges,
+        inconsistent="raise",
+        engine="auto",
+        time_limit=_SECONDS if model.time_limit is None else model.time_limit,
+        n_jobs=None,
+    )
+    return limited.fit(training_set.features, training_set.signs)
+
+
+def _evenly(numbers: IntArray, count: int) -> IntArray:
+    """So many of the numbers, spread evenly over all of them."""
+    return numbers[np.linspace(0, len(numbers) - 1, count).round().astype(np.intp)] if count else numbers[:0]

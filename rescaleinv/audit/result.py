@@ -1,0 +1,278 @@
+"""The audit itself: everything that was found out about a training set and the points of a test set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rescaleinv.audit.features import SingleFeature, shown_power
+from rescaleinv.audit.limited import LimitedUnits
+from rescaleinv.audit.scalings import ScalingResult
+from rescaleinv.classifier import RescaleInvariantSVC
+from rescaleinv.errors import InputError
+from rescaleinv.metrics import StrongReport
+from rescaleinv.problem import FloatArray
+from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.verdict import Verdict, Verdicts, verdict_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rescaleinv.audit.findings import Finding
+
+
+class Rescaling(NamedTuple):
+    """An SVM of rescaled features, and what it makes of one point, feature by feature.
+
+    ``value`` is its decision value, the sum of ``base`` (its value at the mean of the training rows) and ``contributions``
+    (one a feature: weight times the distance from that mean); ``name`` says in words what was rescaled.
+    """
+
+    name: str
+    factors: FloatArray
+    contributions: FloatArray
+    base: float
+    value: float
+
+
+class Consistency(NamedTuple):
+    """The check that no rescaling contradicts a strong verdict."""
+
+    n_rescalings: int
+    n_labels: int
+    contradictions: list[tuple[str, int]]
+
+    @property
+    def holds(self) -> bool:
+        return not self.contradictions
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What :func:`scaling_audit` found; ``print`` shows the findings.
+
+    Attributes
+    ----------
+    model : RescaleInvariantSVC
+        Fitted to the training rows.
+    verdicts : Verdicts
+        Of the points, under every rescaling.
+    values : float array
+        The plain SVM's decision values, the features being as they are given.
+    scalings : list of ScalingResult
+        The labels after each named scaling; the first is the features as they are given.
+    alone : list of SingleFeature
+        For each feature, which labels change when it alone is rescaled.
+    dropped : list of (share, note)
+        For each feature, the share of neutral points without it, or nan and why.
+    limited : LimitedUnits or None
+        What units that are off by a limited factor do; None if that was not asked for.
+    report : StrongReport or None
+        How often labels and strong verdicts are right, where the truth is known.
+    truth : array of object
+        The true classes by name; None where not known.
+    feature_names, point_names : list of str
+    class_names : pair of str
+        Of the negative and the positive class.
+    noun : str
+        What the points are.
+    notes : list of str
+        What was left out, or could not be done.
+    """
+
+    model: RescaleInvariantSVC
+    verdicts: Verdicts
+    values: FloatArray
+    scalings: list[ScalingResult]
+    alone: list[SingleFeature]
+    dropped: list[tuple[float, str]]
+    limited: LimitedUnits | None
+    report: StrongReport | None
+    truth: npt.NDArray[Any]
+    feature_names: list[str]
+    point_names: list[str]
+    class_names: tuple[str, str]
+    noun: str = "points"
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def radius(self) -> FloatArray | None:
+        """For each point [certified κ, refuted κ], nan where it was not asked for; None if for no point."""
+        return None if self.limited is None else self.limited.radius
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
+
+    @cached_property
+    def signs(self) -> npt.NDArray[np.int8]:
+        """One row a scaling, one column a point: 1 positive, -1 negative, 0 where the scaling has no labels."""
+        rows = [scaling.signs(self.verdicts.code) for scaling in self.scalings]
+        rows[0] = np.where(self.values >= 0, 1, -1).astype(np.int8)  # the plain SVM's labels are exact
+        return np.vstack(rows)
+
+    @cached_property
+    def usable(self) -> npt.NDArray[np.bool_]:
+        """Which of the scalings have labels."""
+        return np.array([scaling.values is not None for scaling in self.scalings])
+
+    @property
+    def disagreement(self) -> pd.DataFrame:
+        """For each pair of scalings the share of the points that get different labels; nan where one has none."""
+        import pandas as pd
+
+        signs = self.signs.astype(float)
+        signs[~self.usable] = np.nan
+        shares = np.array([[np.mean(np.abs(a - b) / 2) for b in signs] for a in signs])
+        names = [scaling.name for scaling in self.scalings]
+        return pd.DataFrame(shares, index=names, columns=names)
+
+    @property
+    def split(self) -> npt.NDArray[np.bool_]:
+        """The points that some of the named scalings call positive and others negative."""
+        labels = self.signs[self.usable]
+        return (labels.min(axis=0) < 0) & (labels.max(axis=0) > 0)
+
+    @property
+    def changed(self) -> npt.NDArray[np.bool_]:
+        """The points to which a rescaling that was tried gives another label: neutral ones, whatever the engine knows."""
+        found = np.any([one.flips for one in self.alone], axis=0)
+        for scaling in self.scalings:
+            if scaling.kind == "diagonal" and scaling.values is not None and scaling.near is not None:
+                found |= ~scaling.near & ((scaling.values >= 0) != (self.values >= 0))
+        return found if self.radius is None else found | np.isfinite(self.radius[:, 1])
+
+    @cached_property
+    def consistency(self) -> Consistency:
+        """Whether any rescaling that was tried contradicts a strong verdict: there should be none."""
+        code = self.verdicts.code
+        bound = [one for one in self.scalings if one.bound_by_verdicts and one.values is not None]
+        found = [(one.name, int(i)) for one in bound for i in one.contradictions(code)]
+        for name, one in zip(self.feature_names, self.alone, strict=True):
+            found += [(f"{name} {shown_power(power)}", i) for power, i in one.contradictions(code)]
+        tried = len(bound) + sum(len(one.signs) for one in self.alone)
+        return Consistency(tried, tried * int(self.verdicts.strong.sum()), found)
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What it all means, in plain words, with the numbers behind."""
+        from rescaleinv.audit.findings import all_findings
+
+        return all_findings(self)
+
+    @property
+    def features(self) -> pd.DataFrame:
+        """One row a feature: shares of the points, nan where not known.
+
+        "alone": those whose label changes when this feature alone is rescaled, by a factor from 1/1024 to 1024 (at least
+        so many: what was not found between the factors tried is not counted). "neutral without": those that are neutral
+        if it is left out. "fixed": those whose label changes within ``limited.kappa``, but does not if the unit of this
+        feature is fixed; where only some of the neutral points were asked about, they stand for all.
+        """
+        import pandas as pd
+
+        columns: dict[str, Any] = {
+            "alone": [float(one.flips.mean()) if len(self) else np.nan for one in self.alone],
+            "neutral without": [share for share, _ in self.dropped],
+            "fixed": self._shares_if_fixed(),
+            "note": [note for _, note in self.dropped],
+        }
+        return pd.DataFrame(columns, index=self.feature_names)
+
+    def _shares_if_fixed(self) -> FloatArray:
+        if self.limited is None or not self.limited.share:
+            return np.full(len(self.feature_names), np.nan if self.limited is None else 0.0)
+        return self.limited.kept / (len(self) * self.limited.share)
+
+    def class_name(self, sign: int) -> str:
+        """The name of the class that a sign stands for; "" for none."""
+        return self.class_names[sign > 0] if sign else ""
+
+    def changed_by(self, i: int) -> list[str]:
+        """Which features change the label of point i when they are rescaled alone, and by which factor."""
+        return [
+            f"{name} {shown_power(int(one.flipping_power[i]))}"
+            for name, one in zip(self.feature_names, self.alone, strict=True)
+            if one.flips[i]
+        ]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a point: verdict, interval, radius, the label after each scaling, the features that change it alone."""
+        import pandas as pd
+
+        frame = pd.DataFrame({"point": self.point_names})
+        if any(label is not None for label in self.truth):
+            frame["truth"] = self.truth
+        frame["verdict"] = [verdict_words(code) for code in self.verdicts.code.tolist()]
+        frame["lower"], frame["upper"] = self.verdicts.lower, self.verdicts.upper
+        if self.radius is not None:
+            frame["certified up to"], frame["refuted at"] = self.radius.T
+        for scaling, signs in zip(self.scalings, self.signs, strict=True):
+            frame[f"label, {scaling.name}"] = [self.class_name(int(sign)) for sign in signs]
+        frame["changed by"] = ["; ".join(self.changed_by(i)) for i in range(len(self))]
+        return frame
+
+    def two_rescalings(self, i: int) -> tuple[Rescaling, Rescaling]:
+        """Two rescalings that disagree about point i, which must be neutral: one that says positive, one negative.
+
+        The simplest that are known: the features as they are given, and one feature in other units; if no single feature
+        does it, one of the named scalings; else the two of ``verdicts.witness(i)``, which are certified.
+
+        Examples
+        --------
+        >>> from rescaleinv.audit import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4]])
+        >>> positive, negative = audit.two_rescalings(0)
+        >>> positive.name, negative.name, positive.value > 0 > negative.value
+        ('the features as they are given', 'feature 0 times 2', True)
+        """
+        if self.verdicts[i] is not Verdict.NEUTRAL:
+            raise InputError(
+                f"point {i} is {verdict_words(self.verdicts.code[i])}: no two rescalings disagree about it"
+            )
+        given = ("the features as they are given", np.ones(len(self.feature_names)))
+        other = self._single_feature(i) or self._named(i)
+        if other is not None:
+            pair = (given, other) if self.values[i] >= 0 else (other, given)
+        else:
+            witness = self.verdicts.witness(i)
+            pair = (
+                ("a rescaling that makes it positive", witness.positive),
+                ("a rescaling that makes it negative", witness.negative),
+            )
+        positive, negative = (self._rescaling(i, *named) for named in pair)
+        return positive, negative
+
+    def _single_feature(self, i: int) -> tuple[str, FloatArray] | None:
+        powers = np.array([one.flipping_power[i] for one in self.alone], dtype=np.int64)
+        if not powers.any():
+            return None
+        j = int(np.where(powers == 0, np.iinfo(np.int64).max, np.abs(powers)).argmin())
+        factors = np.ones(len(powers))
+        factors[j] = 2.0 ** int(powers[j])
+        return f"{self.feature_names[j]} {shown_power(int(powers[j]))}", factors
+
+    def _named(self, i: int) -> tuple[str, FloatArray] | None:
+        for scaling in self.scalings[1:]:
+            if scaling.kind != "diagonal" or scaling.values is None or scaling.near is None or scaling.near[i]:
+                continue
+            if (scaling.values[i] >= 0) != (self.values[i] >= 0) and scaling.factors is not None:
+                return scaling.name, scaling.factors
+        return None
+
+    def _rescaling(self, i: int, name: str, factors: FloatArray) -> Rescaling:
+        training_set = self.model.training_set_
+        svm = minimal_norm_svm(training_set, rescaling=factors)
+        middle = training_set.features.mean(axis=0)
+        contributions = svm.weights * (self.verdicts.points[i] - middle)
+        value = float(svm.decision_function(self.verdicts.points[i : i + 1])[0])
+        return Rescaling(name, factors, contributions, value - float(contributions.sum()), value)
+
+    def __str__(self) -> str:
+        return "\n".join(f"- {finding.text}" for finding in self.findings)
+
+    def __repr__(self) -> str:
+        return f"Audit({self.verdicts.summary()}; {int(self.usable.sum())} scalings)"

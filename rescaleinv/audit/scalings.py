@@ -1,0 +1,202 @@
+"""What an ordinary SVM says of the points after each of the usual scalings of the features."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+
+from rescaleinv.audit.transformers import FisherScaler, PositiveLogarithm
+from rescaleinv.errors import InputError, InseparableError, RescaleInvError
+from rescaleinv.problem import FloatArray, TrainingSet, as_matrix
+from rescaleinv.scaling import BNSScaler, LocalProbabilityShaper
+from rescaleinv.selection import CMIMSelector, FisherRatioSelector, L0Selector, MutualInformationSelector
+from rescaleinv.svm import SVMSolution, minimal_norm_svm
+
+RAW = "as given"
+# A decision value nearer to zero than this, relative to its terms, is no evidence: the scaled features are rounded.
+_NEAR = 1e-7
+# A transformed feature is the feature times a factor, plus a constant, if that holds to this share of its range.
+_PROPORTIONAL = 1e-9
+_INSEPARABLE = "no hyperplane separates the training rows after it"
+
+
+def named_scalings() -> dict[str, Any]:
+    """The scalings that an audit tries if not told otherwise: names and unfitted transformers.
+
+    "BNS" and "Fisher" weigh features by how well they tell the classes apart, "shaped" replaces values by estimates of the
+    class probability, and the last four keep the best half of the features, or as many as separate the training rows (three
+    of them look only at whether a value is zero).
+
+    >>> list(named_scalings())[:5]
+    ['as given', 'z-score', 'min-max', 'max-abs', 'robust']
+    """
+    return {
+        RAW: FunctionTransformer(),
+        "z-score": StandardScaler(),
+        "min-max": MinMaxScaler(),
+        "max-abs": MaxAbsScaler(),
+        "robust": RobustScaler(),
+        "logarithm": PositiveLogarithm(),
+        "BNS": make_pipeline(MinMaxScaler(), BNSScaler(values="tf", threshold="best")),
+        "Fisher": FisherScaler(),
+        "shaped": LocalProbabilityShaper(),
+        "best by Fisher": FisherRatioSelector(),
+        "best by presence": L0Selector(),
+        "best by information": MutualInformationSelector(),
+        "best by CMIM": CMIMSelector(),
+    }
+
+
+def checked_scalings(scalings: Any) -> dict[str, Any]:
+    """The scalings to try, by name, with the features as they are given first."""
+    if scalings is None:
+        return named_scalings()
+    if not isinstance(scalings, Mapping):
+        raise InputError(
+            f"scalings is a {type(scalings).__name__}; a mapping from names to transformers is needed, such as "
+            '{"z-score": StandardScaler()}; named_scalings() gives those that are tried otherwise'
+        )
+    wrong = [name for name, scaler in scalings.items() if not (hasattr(scaler, "fit") and hasattr(scaler, "transform"))]
+    if wrong:
+        raise InputError(f"the scaling {wrong[0]!r} is no transformer: it must have fit and transform")
+    return {RAW: FunctionTransformer(), **{str(name): scaler for name, scaler in scalings.items()}}
+
+
+@dataclass(frozen=True, eq=False)
+class ScalingResult:
+    """The labels that the SVM of one scaling gives to the points.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        "diagonal": each feature times a positive factor, which no strong verdict may depend on; "selection": some features
+        times positive factors, the others dropped, which is the limit of such; "other": something else, such as a
+        logarithm, of which verdicts say nothing; "none": there are no labels, and ``note`` says why.
+    factors : array or None
+        One a feature, 0 for one that is dropped; None where it is not that.
+    values : array or None
+        The decision values of the points.
+    near : bool array or None
+        Where these are too near to zero for a float to have a sign.
+    note : str
+    """
+
+    name: str
+    kind: str
+    factors: FloatArray | None = None
+    values: FloatArray | None = None
+    near: npt.NDArray[np.bool_] | None = None
+    note: str = ""
+
+    @property
+    def bound_by_verdicts(self) -> bool:
+        """Whether a strong verdict says what the labels are."""
+        return self.kind in ("diagonal", "selection")
+
+    def signs(self, code: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
+        """+1 or -1 for each point (0 where there is no label); where a float can't tell, what a strong verdict says."""
+        if self.values is None or self.near is None:
+            return np.zeros(len(code), dtype=np.int8)
+        signs = np.where(self.values >= 0, 1, -1).astype(np.int8)
+        if self.bound_by_verdicts:
+            settled = self.near & (np.abs(code) == 1)
+            signs[settled] = code[settled]
+        return signs
+
+    def contradictions(self, code: npt.NDArray[np.int8]) -> npt.NDArray[np.intp]:
+        """The points with a strong verdict that this scaling clearly gives the other label. There should be none."""
+        if self.values is None or self.near is None or not self.bound_by_verdicts:
+            return np.empty(0, dtype=np.intp)
+        against = ((code == 1) & (self.values < 0)) | ((code == -1) & (self.values > 0))
+        return np.flatnonzero(against & ~self.near)
+
+
+def clear_values(svm: SVMSolution, points: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """The decision values, and where they are too near to zero to be believed."""
+    values = svm.decision_function(points)
+    shifted = np.abs(points - svm.training_set.conditioning.anchor)
+    return values, np.abs(values) <= _NEAR * (1 + shifted @ np.abs(svm.weights) + abs(svm.value_at_anchor))
+
+
+def labels_after(name: str, transformer: Any, training_set: TrainingSet, points: FloatArray) -> ScalingResult:
+    """Fit the transformer to the training rows, train the ordinary SVM on what comes out, and label the points.
+
+    A selector (with a parameter ``n_features_to_select``) after which nothing separates the rows gets more features, one
+    at a time.
+    """
+    found = _labels(name, transformer, training_set, points)
+    if found.note != _INSEPARABLE or found.factors is None or "n_features_to_select" not in transformer.get_params():
+        return found
+    for more in range(int(np.count_nonzero(found.factors)) + 1, training_set.n_features):
+        wider = _labels(name, clone(transformer).set_params(n_features_to_select=more), training_set, points)
+        if wider.values is not None:
+            return replace(wider, note=f"{more} features kept; with fewer nothing separates the rows")
+    return found
+
+
+def _labels(name: str, transformer: Any, training_set: TrainingSet, points: FloatArray) -> ScalingResult:
+    rows, signs = training_set.features, training_set.signs
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what goes wrong is said in the note
+            fitted = clone(transformer).fit(rows, signs)
+            if not _tells_features_apart(fitted):
+                return ScalingResult(name, "none", note="it can't tell these features from each other")
+            scaled = as_matrix(fitted.transform(rows), what=f"the training rows after {name}")
+            after = as_matrix(fitted.transform(points), what=f"the points after {name}", n_features=scaled.shape[1])
+    except (RescaleInvError, ValueError, TypeError) as error:
+        return ScalingResult(name, "none", note=f"can't be applied: {error}")
+    factors = _factors(fitted, np.vstack([rows, points]), np.vstack([scaled, after]))
+    kind = "other" if factors is None else "diagonal" if factors.all() else "selection"
+    try:
+        svm = minimal_norm_svm(TrainingSet(scaled, signs, positive=1))
+    except InseparableError:
+        return ScalingResult(name, "none", factors, note=_INSEPARABLE)
+    except RescaleInvError as error:
+        return ScalingResult(name, "none", factors, note=f"no SVM: {error}")
+    same = np.array_equal(scaled, rows) and np.array_equal(after, points)
+    note = "changes nothing on these data" if same and name != RAW else ""
+    return ScalingResult(name, kind, factors, *clear_values(svm, after), note)
+
+
+def _tells_features_apart(fitted: Any) -> bool:
+    """Not so for a selector that keeps nothing, or for which no feature is worth anything."""
+    return not hasattr(fitted, "get_support") or bool(
+        fitted.get_support().any() and np.any(getattr(fitted, "scores_", 1))
+    )
+
+
+def _factors(fitted: Any, before: FloatArray, after: FloatArray) -> FloatArray | None:
+    """The factors, if each feature was multiplied by one (mirrored or not) and shifted, or dropped; None if not.
+
+    Read off the rows themselves, so that it holds for any transformer, whatever it calls its attributes.
+    """
+    n = before.shape[1]
+    places = np.arange(n)
+    if after.shape[1] != n:
+        if not hasattr(fitted, "get_support"):
+            return None
+        places = np.flatnonzero(fitted.get_support())
+        if len(places) != after.shape[1]:
+            return None
+    factors = np.zeros(n)
+    for column, j in enumerate(places):
+        change, result = before[:, j] - before[0, j], after[:, column] - after[0, column]
+        far = int(np.abs(change).argmax())
+        if change[far] == 0:  # a constant feature, which gets no weight at all
+            factors[j] = 1.0
+            continue
+        factor = result[far] / change[far]
+        if np.abs(result - factor * change).max() > _PROPORTIONAL * max(np.abs(result).max(), 1e-300):
+            return None
+        factors[j] = abs(factor)
+    return factors if factors.any() else None

@@ -1,0 +1,94 @@
+"""Two scalings that neither scikit-learn nor the rooms ``scaling`` and ``selection`` have as a transformer."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from rescaleinv.checks import checked_features
+from rescaleinv.problem import FloatArray
+from rescaleinv.selection import FisherRatioSelector
+
+
+class PositiveLogarithm(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """The logarithm of the features whose training values are all positive; the other features stay as they are.
+
+    A later value of zero or less is put at the least value of its feature in training.
+
+    Attributes
+    ----------
+    least_ : array of shape (n_features,)
+        The least value of each feature in training.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> PositiveLogarithm().fit([[1.0, -1.0], [10.0, 1.0]]).transform([[100.0, 5.0]]).round(3)
+    array([[4.605, 5.   ]])
+    """
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True  # made dense, as everywhere in an audit
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Note which features are positive."""
+        self.least_: FloatArray = checked_features(self, X, fitting=True).min(axis=0)
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """The points, with the logarithm of the features that were positive in training."""
+        check_is_fitted(self)
+        features = checked_features(self, X, fitting=False)
+        positive = self.least_ > 0
+        logarithms = np.log(np.where(features > 0, features, np.where(positive, self.least_, 1.0)))
+        return np.where(positive, logarithms, features)
+
+
+class FisherScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Each feature in units of its standard deviation, times its Fisher ratio: what tells the classes apart weighs more.
+
+    The ratio is that of :class:`rescaleinv.selection.FisherRatioSelector`. Where it is infinite (a feature that is constant
+    within each class) the largest finite one of the others is taken, or 1.
+
+    Attributes
+    ----------
+    scale_ : array of shape (n_features,)
+        The factors.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> scaler = FisherScaler().fit([[0, 1], [2, 2], [4, 1], [6, 3]], [-1, -1, 1, 1])
+    >>> scaler.scale_.round(3)
+    array([1.265, 0.539])
+    """
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True  # made dense, as everywhere in an audit
+        tags.target_tags.required = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the factors."""
+        features = checked_features(self, X, fitting=True)
+        ratios = FisherRatioSelector().fit(features, y).scores_
+        finite = ratios[np.isfinite(ratios) & (ratios > 0)]
+        deviation = features.std(axis=0)
+        deviation[np.ptp(features, axis=0) == 0] = 1.0
+        self.scale_: FloatArray = np.where(np.isfinite(ratios), ratios, finite.max(initial=1.0)) / deviation
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """The points times ``scale_``."""
+        check_is_fitted(self)
+        scaled: FloatArray = checked_features(self, X, fitting=False) * self.scale_
+        return scaled

@@ -1,0 +1,177 @@
+"""Curves: how many labels hold up to a factor κ, and what is gained by being silent about the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rescaleinv.errors import InputError
+from rescaleinv.metrics import strong_report
+from rescaleinv.plotting.style import DARK_ORANGE, INK, LOOKS, as_percent, axes_for, legend_above
+from rescaleinv.problem import FloatArray
+from rescaleinv.verdict import Verdict, Verdicts
+
+_BLUE = LOOKS[Verdict.STRONGLY_POSITIVE].colour
+_TICKS = [1, 1.5, *(digit * 10**power for power in range(5) for digit in (2, 3, 5, 10))]
+# So many places along a curve are enough for the eye.
+_MOST_STEPS = 200
+# A share of fewer labels than this jumps about.
+_FEWEST_CALLED = 10
+
+
+class CertifiedShareDisplay:
+    """The share of the points whose label holds when every feature's factor may be anything from 1/κ to κ.
+
+    The truth lies in the band: below it is what was certified, above it what was refuted by a rescaling.
+
+    Parameters
+    ----------
+    radius : array (n_points, 2)
+        What ``rescaling_radius`` gives: up to which κ each label is certified, and at which κ it was refuted.
+
+    Examples
+    --------
+    >>> display = CertifiedShareDisplay.from_radius([[1.5, 1.6], [3.0, 3.1], [np.inf, np.inf], [np.inf, np.inf]])
+    >>> display.share_certified(2.0), display.share_not_refuted(2.0)
+    (0.75, 0.75)
+    """
+
+    def __init__(self, *, radius: Any) -> None:
+        self.radius: FloatArray = np.asarray(radius, dtype=float)
+        if self.radius.ndim != 2 or self.radius.shape[1] != 2 or not len(self.radius) or np.isnan(self.radius).any():
+            raise InputError("radius must have a row (certified κ, refuted κ) for each point, and a point at least")
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None) -> CertifiedShareDisplay:
+        """Find the radius of each point and draw the curve; ``estimator`` is a fitted ``RescaleInvariantSVC``."""
+        return cls(radius=estimator.rescaling_radius(X)).plot(ax=ax)
+
+    @classmethod
+    def from_radius(cls, radius: Any, *, ax: Any = None) -> CertifiedShareDisplay:
+        """Draw the curve of radii that are there already."""
+        return cls(radius=radius).plot(ax=ax)
+
+    def share_certified(self, kappa: float) -> float:
+        """The share of the labels that are certified up to κ."""
+        return float((self.radius[:, 0] >= kappa).mean())
+
+    def share_not_refuted(self, kappa: float) -> float:
+        """The share of the labels that no rescaling up to κ was found to change."""
+        return float((self.radius[:, 1] > kappa).mean())
+
+    def plot(self, ax: Any = None) -> CertifiedShareDisplay:
+        """Draw it, into ``ax`` if given."""
+        ax = self.ax_ = axes_for(ax, (6.4, 4.2))
+        self.figure_ = ax.figure
+        finite = self.radius[np.isfinite(self.radius) & (self.radius > 1)]
+        last = 2.0 * max(finite.max(initial=2.0), 2.0)
+        # the curves step just before or just behind a radius
+        steps = (np.nextafter(finite, 0), finite, np.nextafter(finite, np.inf))
+        places = np.unique(np.concatenate([[1.0], *steps, [last]]))
+        certified = np.array([self.share_certified(kappa) for kappa in places])
+        possible = np.maximum(np.array([self.share_not_refuted(kappa) for kappa in places]), certified)
+        ax.fill_between(places, certified, possible, color="#cccccc", hatch="..", lw=0, label="not decided")
+        ax.plot(places, certified, color=_BLUE, lw=2, label="certified")
+        ax.plot(places, possible, color=INK, lw=1, ls="--", label="no rescaling found that changes it")
+        always = float(np.isposinf(self.radius[:, 0]).mean())
+        if always:
+            ax.axhline(always, color=DARK_ORANGE, lw=1.5, ls=":", label=f"under every rescaling: {always:.0%}")
+        ax.set_xscale("log")
+        ax.set(xlim=(1, last), ylim=(0, 1.02))
+        ax.set(xlabel="κ: each feature's factor is between 1/κ and κ", ylabel="share of labels that hold")
+        ax.set_xticks([tick for tick in _TICKS if tick <= last])
+        ax.minorticks_off()
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_major_formatter(as_percent)
+        legend_above(ax)
+        return self
+
+
+class CoverageDisplay:
+    """How right the labels are against how many are given: PPV and NPV of those that are called, by coverage.
+
+    The lines are the plain SVM that is silent about the points nearest to its hyperplane, which is the usual way to be
+    cautious. The large marks are the strong verdicts, which are silent where the label depends on the scaling.
+
+    Parameters
+    ----------
+    curves : dict
+        "PPV" and "NPV", each an array (n, 2) of coverage and share.
+    strong : tuple
+        Coverage, PPV and NPV of the strong verdicts; nan where undefined.
+
+    Examples
+    --------
+    >>> display = CoverageDisplay.from_predictions([1, 1, -1, -1], [1, 0, -1, -1], [3.0, -0.5, -1.0, -2.0])
+    >>> display.strong, display.curves["NPV"][-1].tolist()
+    ((0.75, 1.0, 1.0), [1.0, 0.6666666666666666])
+    """
+
+    def __init__(self, *, curves: dict[str, FloatArray], strong: tuple[float, float, float]) -> None:
+        self.curves, self.strong = curves, strong
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> CoverageDisplay:
+        """Certify and compare with the truth; ``estimator`` is a ``RescaleInvariantSVC``, or a pipeline with one."""
+        from rescaleinv.classifier import certify
+
+        return cls.from_predictions(
+            y, certify(estimator, X), estimator.decision_function(X), classes=tuple(estimator.classes_.tolist()), ax=ax
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        verdicts: Verdicts | Sequence[int],
+        values: Any,
+        *,
+        classes: Sequence[Any] | None = None,
+        ax: Any = None,
+    ) -> CoverageDisplay:
+        """Draw it from true classes, verdicts, and the plain SVM's decision values.
+
+        ``classes`` are the negative and the positive label, as in ``strong_report``.
+        """
+        values = np.asarray(values, dtype=float)
+        if classes is None:
+            classes = tuple(sorted(set(np.asarray(y_true).tolist())))
+            if len(classes) != 2:
+                raise InputError(f"{len(classes)} label(s) occur in y_true; give classes=(negative, positive)")
+        if values.ndim != 1 or not len(values):
+            raise InputError("values must have one decision value a point, and a point at least")
+        labels = [classes[1] if value >= 0 else classes[0] for value in values]
+        figures = strong_report(y_true, verdicts, labels, classes=classes).strong
+        # bool of pandas and numpy labels alike
+        truth = np.array([label == classes[1] for label in np.asarray(y_true).tolist()])
+        order = np.argsort(-np.abs(values), kind="stable")
+        counts = np.unique(np.linspace(1, len(order), min(len(order), _MOST_STEPS)).astype(int))
+        curves = {}
+        for name, called, right in (("PPV", values >= 0, truth), ("NPV", values < 0, ~truth)):
+            n_called, n_right = np.cumsum(called[order]), np.cumsum((called & right)[order])
+            some = counts[n_called[counts - 1] >= min(_FEWEST_CALLED, max(n_called[-1], 1))]
+            curves[name] = np.column_stack([some / len(order), n_right[some - 1] / n_called[some - 1]])
+        return cls(curves=curves, strong=(figures.coverage, figures.ppv, figures.npv)).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> CoverageDisplay:
+        """Draw it, into ``ax`` if given."""
+        ax = self.ax_ = axes_for(ax, (6.4, 4.2))
+        self.figure_ = ax.figure
+        coverage, *shares = self.strong
+        lowest = 1.0
+        for (name, curve), share, colour, style, marker in zip(
+            self.curves.items(), shares, (_BLUE, DARK_ORANGE), ("-", "--"), ("o", "s"), strict=True
+        ):
+            ax.plot(*curve.T, style, color=colour, lw=1.8, label=f"{name}, plain SVM silent near its hyperplane")
+            lowest = min([lowest, *curve[:, 1].tolist()])
+            if np.isfinite(share):
+                ax.plot(coverage, share, marker, color=colour, mec=INK, ms=10, label=f"{name} of the strong verdicts")
+                lowest = min(lowest, share)
+        ax.set(xlim=(0, 1.02), ylim=(max(lowest - 0.08, -0.02), 1.015))
+        ax.set(xlabel="coverage: share of points that get a label", ylabel="share of these labels that are right")
+        ax.xaxis.set_major_formatter(as_percent)
+        ax.yaxis.set_major_formatter(as_percent)
+        legend_above(ax, columns=1)
+        return self

@@ -1,0 +1,271 @@
+"""The three regions in two features: positive whatever the scaling, negative whatever the scaling, neutral between."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rescaleinv.classifier import RescaleInvariantSVC
+from rescaleinv.engines.complex import ComplexEngine
+from rescaleinv.errors import InputError
+from rescaleinv.plotting.polygons import intersection
+from rescaleinv.plotting.style import INK, LOOKS, axes_for, legend_above, shortened
+from rescaleinv.problem import FloatArray, as_matrix
+from rescaleinv.verdict import Verdict, Verdicts, verdict_words
+
+_SIDES = (Verdict.STRONGLY_POSITIVE, Verdict.STRONGLY_NEGATIVE)
+
+
+class RegionsDisplay:
+    """The regions of a fitted estimator as exact polygons: intersections of the half-planes of all the vertices.
+
+    With more than two features the picture is a slice: all other features have the values ``at``. Training rows are then
+    drawn where they are in the two features, though they lie before or behind the slice.
+
+    Parameters
+    ----------
+    regions : dict from Verdict to array (n_corners, 2)
+        The corners of the strongly positive and the strongly negative region, in order; empty where there is none.
+    lines : array (n_lines, 3)
+        a, b, c of the lines a·x + b·y + c = 0 that bound the regions: the extreme SVMs.
+    box : array (2, 2)
+        The least and the largest value of each of the two features.
+    names : pair of str
+    rows, signs : arrays
+        The training rows in the two features, and which are positive (+1) and negative (-1).
+    verdicts : Verdicts, optional
+        Points to draw.
+    columns : pair of int
+        Which two features of the points.
+    at : str
+        The slice in words; "" where there are two features.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib objects
+        Set by ``plot``.
+
+    Examples
+    --------
+    >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    >>> display = RegionsDisplay.from_estimator(clf, limits=[(-2, 6), (-2, 6)])
+    >>> display.regions[Verdict.STRONGLY_NEGATIVE].round(2).tolist()
+    [[1.2, 1.2], [-2.0, 3.33], [-2.0, -2.0], [3.33, -2.0]]
+    """
+
+    def __init__(
+        self,
+        *,
+        regions: dict[Verdict, FloatArray],
+        lines: FloatArray,
+        box: FloatArray,
+        names: Sequence[str],
+        rows: FloatArray,
+        signs: Any,
+        verdicts: Verdicts | None = None,
+        columns: tuple[int, int] = (0, 1),
+        at: str = "",
+    ) -> None:
+        self.regions, self.lines, self.box = regions, lines, box
+        self.names, self.rows, self.signs = names, rows, signs
+        self.verdicts, self.columns, self.at = verdicts, columns, at
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: RescaleInvariantSVC,
+        X: Any = None,
+        *,
+        features: Sequence[int | str] = (0, 1),
+        at: Any = None,
+        limits: Any = None,
+        ax: Any = None,
+    ) -> RegionsDisplay:
+        """Make the display and draw it.
+
+        Parameters
+        ----------
+        estimator : RescaleInvariantSVC
+            Fitted; its engine must be the complex.
+        X : table, optional
+            Points to draw, marked by their verdicts.
+        features : pair of numbers or names
+            The two features to show.
+        at : sequence with a value for each feature, or mapping from name to value, optional
+            Where the other features are; what is not given is at the median of the training rows.
+        limits : pair of pairs, optional
+            (least, largest) of each of the two features; if not given, a little more than the points need.
+        ax : matplotlib axes, optional
+        """
+        engine = _complex_engine(estimator)
+        training_set = estimator.training_set_
+        names = training_set.feature_names or tuple(f"feature {j}" for j in range(training_set.n_features))
+        i, j = (_column(feature, names) for feature in _pair(features))
+        if i == j:
+            raise InputError(f"features is {features!r}; two different features are needed")
+        points = None if X is None else as_matrix(X, n_features=training_set.n_features)
+        rows = training_set.features[:, [i, j]]
+        shown = rows if points is None else np.vstack([rows, points[:, [i, j]]])
+        box = _box(limits, shown)
+        place = _place(at, names, np.median(training_set.features, axis=0))
+        regions, lines = _regions(engine, place, (i, j), box)
+        others = [k for k in range(len(names)) if k not in (i, j)]
+        text = ", ".join(f"{shortened(names[k], 16)} {place[k]:g}" for k in others[:6])
+        display = cls(
+            regions=regions,
+            lines=lines,
+            box=box,
+            names=(names[i], names[j]),
+            rows=rows,
+            signs=training_set.signs,
+            verdicts=None if points is None else engine.certify(points),
+            columns=(i, j),
+            at=text + (", …" if len(others) > 6 else ""),
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> RegionsDisplay:
+        """Draw it, into ``ax`` if given."""
+        ax = self.ax_ = axes_for(ax, (5.6, 5.6))
+        self.figure_ = ax.figure
+        for side in _SIDES:
+            look = LOOKS[side]
+            if len(self.regions[side]):
+                label = f"{verdict_words(side).removeprefix('strongly ')} whatever the scaling"
+                ax.fill(*self.regions[side].T, facecolor=look.colour, alpha=0.28, lw=0, label=label)
+                ax.fill(*self.regions[side].T, facecolor="none", edgecolor=look.colour, hatch=look.hatch, lw=0)
+        for k, line in enumerate(self.lines):
+            ends = _across(line, self.box)
+            if len(ends):
+                ax.plot(*ends.T, color=INK, lw=0.7, ls="--", label="" if k else "extreme SVMs")
+        self._plot_points(ax)
+        below = f"\n{textwrap.fill(f'slice at {self.at}', 60)}" if self.at else ""
+        ax.set(xlim=self.box[0], ylim=self.box[1], ylabel=shortened(self.names[1]))
+        ax.set_xlabel(f"{shortened(self.names[0])}{below}")
+        legend_above(ax)
+        return self
+
+    def _plot_points(self, ax: Any) -> None:
+        faded = 0.45 if self.at else 1.0
+        for side, sign in zip(_SIDES, (1, -1), strict=True):
+            look, rows = LOOKS[side], self.rows[self.signs == sign]
+            name = f"{'positive' if sign > 0 else 'negative'} training row"
+            ax.scatter(
+                *rows.T, marker=look.marker, s=45, color=look.colour, edgecolor=INK, alpha=faded, zorder=3, label=name
+            )
+        if self.verdicts is None:
+            return
+        points = self.verdicts.points[:, list(self.columns)]
+        for kind, look in LOOKS.items():
+            mask = self.verdicts.code == kind
+            if mask.any():
+                name = f"{verdict_words(kind)} point"
+                ax.scatter(
+                    *points[mask].T,
+                    marker="*" if kind == Verdict.NEUTRAL else look.marker,
+                    s=90 if kind == Verdict.NEUTRAL else 18,
+                    color="white" if kind == Verdict.NEUTRAL else look.colour,
+                    edgecolor=None if look.marker == "x" else INK,
+                    lw=0.8,
+                    zorder=4,
+                    label=name,
+                )
+
+
+def _complex_engine(estimator: Any) -> ComplexEngine:
+    if not isinstance(estimator, RescaleInvariantSVC):
+        raise InputError(f"{type(estimator).__name__} was given; a fitted RescaleInvariantSVC is needed")
+    if not hasattr(estimator, "engine_"):
+        raise InputError("the estimator is not fitted; call fit first")
+    engine = estimator.engine_.engine
+    if not isinstance(engine, ComplexEngine) or not engine.complete:
+        raise InputError(
+            f"the regions are drawn from all vertices of the complex, and the engine is {estimator.engine_} "
+            'or was stopped; use engine="complex" with fewer features'
+        )
+    return engine
+
+
+def _pair(features: Any) -> list[Any]:
+    chosen = list(features) if isinstance(features, (list, tuple, np.ndarray)) else [features]
+    if len(chosen) != 2:
+        raise InputError(f"features is {features!r}; two features are needed, by number or name")
+    return chosen
+
+
+def _column(feature: Any, names: Sequence[str]) -> int:
+    if isinstance(feature, str) and feature in names:
+        return list(names).index(feature)
+    if isinstance(feature, (int, np.integer)) and 0 <= feature < len(names):
+        return int(feature)
+    raise InputError(f"there is no feature {feature!r}; the features are {', '.join(map(repr, names))}")
+
+
+def _place(at: Any, names: Sequence[str], usual: FloatArray) -> FloatArray:
+    """The values of all features on the slice."""
+    if at is None:
+        return usual
+    if isinstance(at, Mapping):
+        place = usual.copy()
+        for name, value in at.items():
+            place[_column(name, names)] = float(value)
+        return place
+    place = np.asarray(at, dtype=float)
+    if place.shape != usual.shape or not np.isfinite(place).all():
+        raise InputError(f"at has shape {place.shape}; one finite value for each of {len(usual)} features is needed")
+    return place
+
+
+def _box(limits: Any, shown: FloatArray) -> FloatArray:
+    if limits is not None:
+        box = np.asarray(limits, dtype=float)
+        if box.shape != (2, 2) or not np.isfinite(box).all() or (box[:, 0] >= box[:, 1]).any():
+            raise InputError(f"limits is {limits!r}; (least, largest) of each of the two features is needed")
+        return box
+    low, high = shown.min(axis=0), shown.max(axis=0)
+    room = np.where(high > low, 0.12 * (high - low), 1.0)
+    return np.column_stack([low - room, high + room])
+
+
+def _regions(
+    engine: ComplexEngine, place: FloatArray, columns: tuple[int, int], box: FloatArray
+) -> tuple[dict[Verdict, FloatArray], FloatArray]:
+    """The polygons, found in the conditioned units of the vertices (large offsets lose no digits there)."""
+    conditioning = engine.reduced_training_set.conditioning
+    corners = np.tile(place, (4, 1))
+    corners[:, columns[0]] = box[0, [0, 1, 1, 0]]
+    corners[:, columns[1]] = box[1, [0, 0, 1, 1]]
+    inner = conditioning.apply(corners)
+    solutions = np.unique(engine.vertices.solutions, axis=0)
+    others = [k for k in range(len(place)) if k not in columns]
+    normals = solutions[:, columns]
+    offsets = solutions[:, others] @ inner[0, others] + solutions[:, -1]
+    units = np.ldexp(1.0, conditioning.exponent)[list(columns)]
+    anchor = conditioning.anchor[list(columns)]
+    regions, used = {}, set()
+    for side, sign in zip(_SIDES, (1, -1), strict=True):
+        polygon, lines = intersection(inner[:, columns], sign * normals, sign * offsets)
+        regions[side] = polygon * units + anchor
+        used |= set(lines.tolist())
+    bounding = np.column_stack([normals, offsets])[sorted(used)]
+    bounding[:, :2] /= units
+    bounding[:, 2] -= bounding[:, :2] @ anchor
+    return regions, bounding
+
+
+def _across(line: FloatArray, box: FloatArray) -> FloatArray:
+    """The two places where a line a·x + b·y + c = 0 enters and leaves the box; nothing if it misses it."""
+    a, b, c = line
+    found = []
+    for value in box[0] if b else ():
+        y = -(a * value + c) / b
+        if box[1, 0] <= y <= box[1, 1]:
+            found.append((value, y))
+    for value in box[1] if a else ():
+        x = -(b * value + c) / a
+        if box[0, 0] <= x <= box[0, 1]:
+            found.append((x, value))
+    return np.array([min(found), max(found)]) if len(found) > 1 else np.empty((0, 2))
