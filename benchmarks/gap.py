@@ -90,7 +90,7 @@ def ask(name, make, kappa, C, wanted, wanted_time, options):
             training_set = separable_subset(training_set, "misclassified").training_set
         penalties = None if C is None else np.full(training_set.n_rows, C)
         engine = GapEngine(
-            training_set, kappa, penalties=penalties, time_limit=10 * options.seconds if few else options.seconds
+            training_set, kappa, penalties=penalties, time_limit=15 * options.seconds if few else options.seconds
         )
         engine.precompute()
         points = points[: (len(points) if make is pima else 20 if few else options.points)]

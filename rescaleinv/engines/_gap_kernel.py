@@ -286,6 +286,45 @@ def _longest(step, values, changes):
 
 
 @njit(cache=True, error_model="numpy")
+def _wide_step(signed, of_v, of_both, of_nu, row_weight, r_weight, v_pull, nu_pull, r_pull):
+    """The Newton step of ``best_pair`` where there are more features than rows: v is eliminated, rows remain.
+
+    Unknown are q = (weights of the rows' margins) times their steps, the step of r, and that of t, which has no second
+    derivative of its own.
+    """
+    m, size = signed.shape
+    n = size - 1
+    rows = np.ascontiguousarray(signed[:, :n])
+    y = np.ascontiguousarray(signed[:, n])
+    inverse = 1 / (of_v[:n] + 1e-12)
+    ratio = of_both[:n] * inverse
+    mixed = (rows * ratio) @ rows.T
+    system = np.zeros((2 * m + 1, 2 * m + 1))
+    system[:m, :m] = (rows * inverse) @ rows.T
+    system[:m, m : 2 * m] = mixed
+    system[m : 2 * m, :m] = -mixed
+    system[m : 2 * m, m : 2 * m] = (rows * (of_nu[:n] - of_both[:n] * ratio)) @ rows.T
+    for i in range(m):
+        system[i, i] += 1 / max(row_weight[i], 1e-30)
+        system[i, 2 * m] = -y[i]
+        system[2 * m, i] = y[i]
+        for k in range(m):
+            system[m + i, m + k] += of_nu[n] * y[i] * y[k]
+        system[m + i, m + i] += r_weight[i]
+    pulled = inverse * v_pull[:n]
+    right = np.empty(2 * m + 1)
+    right[:m] = -(rows @ pulled)
+    right[m : 2 * m] = -r_pull - rows @ nu_pull[:n] - y * nu_pull[n] + rows @ (of_both[:n] * pulled)
+    right[2 * m] = -v_pull[n]
+    solved = _solved(system, right)
+    v_step = np.empty(size)
+    r_step = solved[m : 2 * m].copy()
+    v_step[:n] = -pulled - inverse * (rows.T @ solved[:m]) - ratio * (rows.T @ r_step)
+    v_step[n] = solved[2 * m]
+    return v_step, r_step
+
+
+@njit(cache=True, error_model="numpy")
 def best_pair(signed, sign, groups, low, high, signs, caps, counts, fixed, floor, ceiling, v, r, iterations):
     """Maximise Σ r_i - Σ cost of the rows - Σ losses of the groups over (v, t) and r: the pair that best covers a box.
 
@@ -332,6 +371,7 @@ def best_pair(signed, sign, groups, low, high, signs, caps, counts, fixed, floor
     on_balance = barrier / balance
     on_low, on_high = barrier / gap_low, barrier / gap_high
     n_constraints = 2 * n_groups + 1 + m + counts.sum() * (2 if soft else 1) + np.isfinite(ceiling).sum()
+    wide = n > m and n_groups == n  # then a system of the size of the rows is the smaller one
     step = 1.0
     value = -np.inf
     best_v, best_r = v.copy(), r.copy()
@@ -361,14 +401,8 @@ def best_pair(signed, sign, groups, low, high, signs, caps, counts, fixed, floor
                 row_pull[i] = -caps[i]
         r_weight = on_floor / above + on_ceiling / below
         r_pull = -1 - target / above + target / below
-        weighted, divided = np.empty((m, size)), np.empty((m, size))
-        for i in range(m):
-            for j in range(size):
-                weighted[i, j] = row_weight[i] * signed[i, j]
-                divided[i, j] = signed[i, j] / r_weight[i]
-        first = signed.T @ weighted
-        spread = signed.T @ divided
-        cross, second = np.zeros((size, size)), np.zeros((size, size))
+        # the second derivatives by (v_j, ν_j), feature by feature; what couples the features of a group follows
+        of_v, of_both, of_nu = np.zeros(size), np.zeros(size), np.zeros(size)
         v_pull, nu_pull = signed.T @ row_pull, np.zeros(size)
         pull_low, pull_high = on_low / gap_low, on_high / gap_high
         both = pull_low + pull_high
@@ -385,38 +419,56 @@ def best_pair(signed, sign, groups, low, high, signs, caps, counts, fixed, floor
             if keep_high:
                 slope_high[0, j], slope_high[1, j] = x, x / high[g]
             a, b = on_low[g] / 2 * keep_low, on_high[g] / 2 * keep_high
-            first[j, j] += a * low[g] + b * high[g]
-            cross[j, j] += a + b
-            second[j, j] += a / low[g] + b / high[g]
+            of_v[j] = a * low[g] + b * high[g]
+            of_both[j] = a + b
+            of_nu[j] = a / low[g] + b / high[g]
             a = target / gap_low[g] + pull_low[g] * total_pull[g] / both[g]
             b = target / gap_high[g] + pull_high[g] * total_pull[g] / both[g]
             v_pull[j] += a * slope_low[0, j] + b * slope_high[0, j]
             nu_pull[j] += a * slope_low[1, j] + b * slope_high[1, j]
         common = pull_low * pull_high / both
         turn = slope_low - slope_high
-        for j in range(n):
-            for k in range(n) if n_groups < n else range(j, j + 1):
-                if groups[j] == groups[k]:
-                    c = common[groups[j]]
-                    first[j, k] += c * turn[0, j] * turn[0, k]
-                    cross[j, k] += c * turn[0, j] * turn[1, k]
-                    second[j, k] += c * turn[1, j] * turn[1, k]
-        second[n, n] += on_balance / balance
+        if n_groups == n:
+            for j in range(n):
+                c = common[groups[j]]
+                of_v[j] += c * turn[0, j] ** 2
+                of_both[j] += c * turn[0, j] * turn[1, j]
+                of_nu[j] += c * turn[1, j] ** 2
+        of_nu[n] = on_balance / balance
         nu_pull[n] -= sign * target / balance
-        system = np.empty((2 * size, 2 * size))
-        system[:size, :size] = first
-        system[:size, size:] = cross
-        system[size:, :size] = spread @ cross.T
-        system[size:, size:] = spread @ second
-        for j in range(size):
-            system[j, j] += 1e-12 * (1 + first[j, j])
-            system[size + j, size + j] += 1.0
-        right = np.empty(2 * size)
-        right[:size] = -v_pull
-        right[size:] = -(divided.T @ r_pull) - spread @ nu_pull
-        solved = _solved(system, right)
-        v_step = solved[:size]
-        r_step = -(r_pull + signed @ (cross.T @ v_step + second @ solved[size:] + nu_pull)) / r_weight
+        if wide:
+            v_step, r_step = _wide_step(signed, of_v, of_both, of_nu, row_weight, r_weight, v_pull, nu_pull, r_pull)
+        else:
+            weighted, divided = np.empty((m, size)), np.empty((m, size))
+            for i in range(m):
+                for j in range(size):
+                    weighted[i, j] = row_weight[i] * signed[i, j]
+                    divided[i, j] = signed[i, j] / r_weight[i]
+            first = signed.T @ weighted + np.diag(of_v)
+            spread = signed.T @ divided
+            cross, second = np.diag(of_both), np.diag(of_nu)
+            if n_groups < n:
+                for j in range(n):
+                    for k in range(n):
+                        if groups[j] == groups[k]:
+                            c = common[groups[j]]
+                            first[j, k] += c * turn[0, j] * turn[0, k]
+                            cross[j, k] += c * turn[0, j] * turn[1, k]
+                            second[j, k] += c * turn[1, j] * turn[1, k]
+            system = np.empty((2 * size, 2 * size))
+            system[:size, :size] = first
+            system[:size, size:] = cross
+            system[size:, :size] = spread @ cross.T
+            system[size:, size:] = spread @ second
+            for j in range(size):
+                system[j, j] += 1e-12 * (1 + first[j, j])
+                system[size + j, size + j] += 1.0
+            right = np.empty(2 * size)
+            right[:size] = -v_pull
+            right[size:] = -(divided.T @ r_pull) - spread @ nu_pull
+            solved = _solved(system, right)
+            v_step = solved[:size]
+            r_step = -(r_pull + signed @ (cross.T @ v_step + second @ solved[size:] + nu_pull)) / r_weight
         if not (np.isfinite(v_step).all() and np.isfinite(r_step).all()):
             break
         margin_step = signed @ v_step

@@ -22,7 +22,7 @@ from rescaleinv.verdict import Certificate, Verdict, Verdicts, Witness
 # Parts into which the range of a point may be split before it is UNKNOWN; some 2 ms each with 30 features.
 DEFAULT_MAX_PARTS = 5000
 # The same for each of the ranges that the radius of a point tries.
-_PARTS_A_RANGE = 400
+_PARTS_A_RANGE = 1500
 # Points handed to a process at a time.
 _POINTS_A_TURN = 8
 

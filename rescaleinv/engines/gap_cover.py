@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rescaleinv.engines import _gap_kernel as kernel
-from rescaleinv.engines.gap_leaf import MOST_FEATURES, Pair, Part, PointProblem, Relaxed
+from rescaleinv.engines.gap_leaf import Pair, Part, PointProblem, Relaxed
 from rescaleinv.engines.gap_problem import CAPPED, ON, OUT, LimitedProblem
 from rescaleinv.problem import FloatArray
 
@@ -18,8 +18,10 @@ from rescaleinv.problem import FloatArray
 _FAR_ENOUGH = 1e-4
 # Decision values of less than this, relative to the sizes of their terms, are ties.
 _TIE = 1e-9
-# How often the walk to a flip starts again before the range is split, and after each tenth split.
+# How often the walk to a flip starts again before the range is split, and after each tenth split; fewer where
+# rows times features are so many that each takes long.
 _RESTARTS_FIRST, _RESTARTS_LATER = 80, 4
+_RESTARTS_BY_SIZE = 1_000_000
 # From each of the first parts that are not settled there is a walk, then from some.
 _LOOKS_FIRST, _LOOKS_LATER = 40, 3
 # A range is split where the relaxed factor is, but not nearer to its ends than this share of its length (of logarithms).
@@ -137,7 +139,7 @@ class _Search:
         margin, better = question.best_of(part, pairs)
         if margin > 0:
             return Flip(factors, better, pairs)
-        if len(self.problem.groups) <= MOST_FEATURES:
+        if question.relaxable:
             relaxed = question.relax(part)
             if relaxed.value > 0:
                 return Flip(factors, relaxed.pair, [relaxed.pair])
@@ -148,6 +150,7 @@ class _Search:
         problem, question = self.problem, self.question
         sign = self.sign if sign is None else sign
         factors, multipliers = np.clip(start, self.low, self.high), problem.given[2].copy()
+        restarts = min(restarts, _RESTARTS_BY_SIZE // problem.rows.size)
         reached = kernel.search(
             problem.rows,
             problem.labels,
@@ -194,9 +197,13 @@ class _Search:
             other = self.walk(start)
             if other is not None:
                 return self.decided(own, other)
-        if len(self.problem.groups) > MOST_FEATURES:
+        if not self.question.relaxable:
             other = self.walk(np.ones(len(self.low)), _RESTARTS_FIRST)
-            return self.decided(own, other) if other is not None else self.open("more features than can be split by")
+            return (
+                self.decided(own, other)
+                if other is not None
+                else self.open("more rows and features than its range can be split for")
+            )
         return self.cover(root, own)
 
     def cover(self, root: Branch, own: Flip) -> Decision:

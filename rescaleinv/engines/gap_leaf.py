@@ -21,15 +21,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rescaleinv.engines import _gap_kernel as kernel
-from rescaleinv.engines.gap_problem import CAPPED, FREE, ON, OUT, IntStates, LimitedProblem
+from rescaleinv.engines.gap_problem import CAPPED, FREE, ON, IntStates, LimitedProblem
 from rescaleinv.problem import FloatArray
 
 # The inequality must hold by this much of the sizes of its terms: far more than rounding can do.
 _SURE = 1e-10
 # Hard margins are made larger by this before they are rounded, so that exact ones are at least 1.
 _SPARE = 1e-9
-# An interior-point method's time goes with the cube of the features: beyond so many only the SVM's own pair is tried.
-MOST_FEATURES = 150
+# An interior-point method's time goes with the cube of the features, or of the rows where these are fewer: beyond this only
+# the SVM's own pair is tried.
+_MOST_UNKNOWNS = 500
 _ITERATIONS = 60
 
 
@@ -110,6 +111,12 @@ class PointProblem:
         own = problem.labels == self.sign
         r[~own] *= min(1.0, 0.9 * r[own].sum() / r[~own].sum())
         return 1.1 * np.append(weights, self.given_value), r
+
+    @property
+    def relaxable(self) -> bool:
+        """Whether the best pair of a part can be found in a reasonable time."""
+        n_rows, n_features = self.problem.rows.shape
+        return min(n_rows, n_features) <= _MOST_UNKNOWNS
 
     def bounds(self, states: IntStates) -> tuple[FloatArray, FloatArray]:
         """Between which r_i must be: [0, c_i] for a free row, no cap where it is out, none at all where it is on."""
@@ -225,6 +232,3 @@ class PointProblem:
             value, better = self.margin(part, pair)
             pair = better if value > 0 else pair
         return Relaxed(float(value), pair, weights, gradients, of_rows, of_features)
-
-
-__all__ = ["MOST_FEATURES", "OUT", "Pair", "Part", "PointProblem", "Relaxed"]
