@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from numbers import Integral, Real
 from pathlib import Path
@@ -352,7 +353,8 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
 
         if not self._reference.hard_margin:
             return np.zeros(len(points), dtype=bool)
-        everything = choose_engine("auto", self.training_set_, EngineSettings(n_jobs=self.n_jobs))
+        settings = replace(self._settings(None, None), penalties=None)
+        everything = choose_engine("auto", self.training_set_, settings)
         if everything.name == "complex":
             engine = self.engine_.engine if self.engine_.name == "complex" else everything.engine
             return engine.certify(points).strong

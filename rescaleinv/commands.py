@@ -53,7 +53,12 @@ def run_certify(options: argparse.Namespace) -> None:
         _compare(verdicts, test[options.label], labels, classes)
     if options.proof is not None:
         folder = Path(options.proof)
-        print(f"check it yourself: rescaleinv verify {folder / COMPLEX_FILE} {folder / CERTIFICATES_FILE}")
+        files = (
+            [COMPLEX_FILE, CERTIFICATES_FILE]
+            if isinstance(model.engine_.engine, ComplexEngine)
+            else [CERTIFICATES_FILE]
+        )
+        print(f"check it yourself: rescaleinv verify {' '.join(str(folder / name) for name in files)}")
 
 
 def _check_places(options: argparse.Namespace) -> None:
@@ -92,6 +97,9 @@ def _decided(model: RescaleInvariantSVC, points: FloatArray, options: argparse.N
     if options.proof is not None:
         folder = Path(options.proof)
         engine = model.engine_.engine
+        if engine.scope:  # each certificate of a limited range stands by itself
+            limited: Verdicts = _writing(lambda: model.certify(points).prove(folder / CERTIFICATES_FILE), folder)
+            return limited
         if not isinstance(engine, ComplexEngine):
             raise InputError(f"--proof: the engine {model.engine_} can't prove strong verdicts; --engine complex can")
         proof = _writing(lambda: engine.prove(folder / COMPLEX_FILE), folder)

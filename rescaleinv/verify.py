@@ -549,7 +549,7 @@ class _Range:
         groups, rescalings, penalties = _fields(record, "range", "groups rescalings penalties")
         n, m = training.n_features, len(training.rows)
         _require(isinstance(groups, list) and len(groups) == n, "range.groups: the group of each feature is needed")
-        _require(all(type(g) is int for g in groups), "range.groups are not numbers of groups")
+        _require(all(type(g) is int and 0 <= g < n for g in groups), "range.groups are not numbers of groups")
         _require(set(groups) == set(range(max(groups) + 1)), "range.groups leaves a number out")
         self.groups: list[int] = groups
         n_groups = max(groups) + 1

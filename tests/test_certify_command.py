@@ -69,6 +69,25 @@ def test_everything_is_proved(folder, expected, capsys):
     assert capsys.readouterr().out.endswith(f"{len(expected) + 1} proved, 0 refused\n")
 
 
+def test_a_limited_range_is_proved(folder, capsys):
+    proof = folder / "limited"
+    arguments = [
+        "certify",
+        str(folder / "train.csv"),
+        str(folder / "test.csv"),
+        "--label",
+        "class",
+        "--scale-range",
+        "1.5",
+    ]
+    assert main([*arguments, "--positive", "benign", "--proof", str(proof)]) == 0
+    shown = capsys.readouterr().out
+    assert "engine gap" in shown
+    assert "complex.jsonl" not in shown
+    assert verify([str(proof / "certificates.jsonl")]) == 0
+    assert "within the range" in capsys.readouterr().out
+
+
 def test_rows_that_are_left_out_are_named(folder, tmp_path, capsys):
     table = pd.read_csv(folder / "train.csv")
     opposite = table.iloc[[0]].assign(**{"class": "malignant" if table["class"][0] == "benign" else "benign"})

@@ -13,6 +13,7 @@ from rescaleinv import (
     ComplexEngine,
     GapEngine,
     InputError,
+    InseparableError,
     RescaleInvariantSVC,
     TrainingSet,
     Verdict,
@@ -186,6 +187,37 @@ def test_ties_are_unknown_with_that_reason():
     verdicts = GapEngine(training_set, 2.0).certify([[1.5, 1.5], [1.5, 0.0]])
     assert verdicts.unknown.all()
     assert all("a tie" in reason for reason in verdicts.reason)
+
+
+def test_small_penalties_beside_large_ones_have_certificates():
+    training_set = TrainingSet([[3.0], [-2], [-1], [1], [2]], [-1, -1, -1, 1, 1])
+    verdicts = GapEngine(training_set, 2, penalties=[0.001, 0.25, 10, 0.5, 0.25]).certify([[0.48], [0.94], [3.0]])
+    assert (verdicts.prove().status == "proved").all()
+
+
+def test_unlike_units():
+    """One feature in units that are 1e5 times larger: the SVM's margins must not suffer."""
+    units = np.array([1.0, 1e-5])
+    clf = RescaleInvariantSVC(scale_range=1.01).fit(EXAMPLE.features * units, EXAMPLE.signs)
+    points = np.array([[-1.0, 4], [4, 4], [0, 0]]) * units
+    verdicts = clf.certify(points)
+    assert not verdicts.unknown.any()
+    assert (verdicts.code == clf.predict(points)).all()
+
+
+def test_inseparable_rows_are_an_error_of_ours():
+    for rows, labels in (([[1.0], [-1], [1], [-1]], [-1, -1, -1, 1]), ([[1.0], [1.0]], [1, -1])):
+        with pytest.raises(InseparableError):
+            GapEngine(TrainingSet(rows, labels), 2).certify([[0.0]])
+
+
+def test_reasons_say_what_is_not_known():
+    unsure = GapEngine(TrainingSet([[1.0], [2.0]], [1, -1]), 1.2, penalties=[1.0, 1.0]).certify([[1.9]])
+    assert "optimal classifiers may differ in their intercepts" in unsure.reason[0]
+    example = GapEngine(EXAMPLE, 1.7, penalties=[1.0] * 4).certify([[-1, 4]])
+    assert example.unknown[0]
+    assert "changes the label" in example.reason[0]
+    assert "not for every optimal intercept" in example.reason[0]
 
 
 def test_an_optimal_interval_of_intercepts_is_no_label():
@@ -403,8 +435,9 @@ def test_lies_about_covers_are_refused(certificates):
     for lie_range, match in (
         ({"rescalings": [["2", "3"]]}, "does not contain 1"),
         ({"rescalings": [["0", "3"]]}, "does not contain 1"),
-        ({"groups": [5]}, "leaves a number out"),
+        ({"groups": [1]}, "leaves a number out"),
         ({"groups": ["0"]}, "not numbers"),
+        ({"groups": [10**9]}, "not numbers"),
         ({"penalties": ["0"]}, "not positive"),
         ({"penalties": ["1"]}, "are needed"),
     ):
@@ -525,7 +558,8 @@ def test_wrong_arguments_are_refused():
         ({"scale_range": 2, "groups": [[], []]}, "can't be compared"),
         ({"scale_range": [(1, 1), (0.5, 2)], "groups": [0, 0]}, "share one factor"),
         ({"scale_range": 2, "penalties": [1.0]}, "one for each of 4 rows"),
-        ({"scale_range": 2, "penalties": [0.0] * 4}, "beyond what a float can hold"),
+        ({"scale_range": 2, "penalties": [0.0] * 4}, "penalties must be positive"),
+        ({"scale_range": 1e60}, "1e\\+50 is the most"),
         ({"scale_range": 2, "time_limit": 0}, "time_limit is 0"),
         ({"scale_range": 2, "max_parts": 0}, "max_parts is 0"),
         ({"scale_range": 2, "n_jobs": 0}, "n_jobs is 0"),

@@ -10,6 +10,8 @@ from rescaleinv.verdict import Verdicts
 class Engine(Protocol):
     """What every engine offers."""
 
+    scope: str  # what claims end in, see ``Prover``
+
     def precompute(self) -> None:
         """Do now what the first ``certify`` would do: whatever is needed once a training set."""
 

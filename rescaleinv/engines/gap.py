@@ -104,6 +104,8 @@ class GapEngine:
             raise InputError(
                 f"penalties has shape {self.penalties.shape}; one for each of {training_set.n_rows} rows is needed"
             )
+        if self.penalties is not None and not (np.isfinite(self.penalties).all() and self.penalties.min() > 0):
+            raise InputError("the penalties must be positive and finite, for a soft margin; None is a hard margin")
         self.problem: LimitedProblem = LimitedProblem.of(training_set, limits, self.groups, self.penalties)
         self.time_limit: float | None = None if time_limit is None or time_limit == float("inf") else float(time_limit)
         self.max_parts: int = int(max_parts)
@@ -159,12 +161,13 @@ class GapEngine:
 
         Features whose range is (1, 1) stay frozen; groups are kept. The two are nearer to each other than ``ratio`` unless
         a limit (``time_limit`` and some hundred parts for each range that is tried) or ``largest`` was reached: a point that
-        keeps its label up to that has infinity as its refuted κ.
+        keeps its label up to that has infinity as its refuted κ. (With a soft margin a label is refuted where every optimal
+        classifier gives the other one; where only some do, neither end moves.)
         """
         rows = as_matrix(points, what="the points", n_features=self.training_set.n_features)
         for name, value in (("ratio", ratio), ("largest", largest)):
-            if not (isinstance(value, Real) and 1 < value < float("inf")):
-                raise InputError(f"{name} is {value!r}; a finite number above 1 is needed")
+            if not (isinstance(value, Real) and 1 < value <= 1e50):
+                raise InputError(f"{name} is {value!r}; a number above 1, and at most 1e50, is needed")
         parts = min(self.max_parts, _PARTS_A_RANGE)
         radius = Radius(self.problem, float(ratio), float(largest), self.time_limit, parts)
         found = np.empty((len(rows), 2))

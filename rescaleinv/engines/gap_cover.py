@@ -113,9 +113,15 @@ def decide(
     sign = 1 if value >= 0 else -1
     search = _Search(problem, point, sign, low, high, _Budget(time_limit, max_parts))
     size = 1 + float(np.abs(weights) @ np.abs(placed)) + abs(intercept)
-    own = search.flip(np.ones(len(low)), sign) if abs(value) > _TIE * size else None
+    if abs(value) <= _TIE * size:
+        return search.without_own_label(
+            "a tie: the decision value at the given scaling is 0, or too near to it to tell; no strict proof exists"
+        )
+    own = search.flip(np.ones(len(low)), sign)
     if own is None:
-        return search.near_tie()
+        why = "optimal classifiers may differ in their intercepts" if problem.soft else "floats are too coarse for it"
+        reason = f"the label at the given scaling (decision value {value:.4g}) was not proved: {why}"
+        return search.without_own_label(reason)
     return search.run(own, hints)
 
 
@@ -171,16 +177,13 @@ class _Search:
             self.least = min(self.least, float(reached))
         return self.flip(factors, -sign) if reached < 0 else None
 
-    def near_tie(self) -> Decision:
-        """The point is on the hyperplane at the given scaling, or so near that no float tells."""
+    def without_own_label(self, reason: str) -> Decision:
+        """The label at the given scaling has no proof; the point may be neutral all the same."""
         ones = np.ones(len(self.low))
         negative = self.walk(ones, _RESTARTS_FIRST, sign=1)
         positive = self.walk(ones, _RESTARTS_FIRST, sign=-1)
         if negative is not None and positive is not None:
             return Decision(self.sign, positive=positive, negative=negative)
-        reason = (
-            "a tie: the decision value at the given scaling is 0, or too near to it to tell; no strict proof exists"
-        )
         return Decision(self.sign, reason=reason)
 
     def decided(self, own: Flip, other: Flip) -> Decision:
@@ -234,6 +237,11 @@ class _Search:
         size = 1 + float(np.abs(weights) @ np.abs(self.question.point)) + abs(intercept)
         if abs(self.least) <= _TIE * size:
             reason = "a tie: the decision value comes to 0, as nearly as floats tell, at a rescaling in the range"
+        elif self.least < 0:
+            reason = (
+                f"not decided within {stopped}: a rescaling in the range changes the label (decision value "
+                f"{self.sign * self.least:.4g}), but not for every optimal intercept, or not by enough to prove it"
+            )
         else:
             reason = (
                 f"not decided within {stopped}: no rescaling in the range was found that changes the label (the decision "

@@ -38,7 +38,7 @@ class _Writer:
     def __init__(
         self, problem: LimitedProblem, point: FloatArray, limits: FloatArray, penalties: FloatArray | None, bits: int
     ) -> None:
-        self.problem, self.bits = problem, bits
+        self.problem, self.penalties, self.bits = problem, penalties, bits
         self.reach = 1 + float(np.abs(problem.rows - problem.place(point)).sum(axis=1).max())
         self.range = {
             "groups": problem.groups.tolist(),
@@ -53,6 +53,9 @@ class _Writer:
         exact = _rounded(v * spare, self.bits, 0)
         shift = self.problem.shift
         r = _rounded(pair.r, self.bits, -2 * shift)
+        if self.penalties is not None:  # what was within its cap stays so, however small that is beside the others
+            within = zip(r, pair.r <= self.problem.caps, self.penalties.tolist(), strict=True)
+            r = [min(value, Fraction(cap)) if capped else value for value, capped, cap in within]
         return {
             "v": [rational_text(value / Fraction(2) ** shift) for value in exact[:-1]],
             "t": rational_text(exact[-1]),

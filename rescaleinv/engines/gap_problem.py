@@ -16,6 +16,10 @@ from rescaleinv.problem import FloatArray, IntArray, TrainingSet
 # What is known of a row in a part of the range: nothing; its multiplier is 0; its margin is 1; its multiplier is its cap.
 FREE, OUT, ON, CAPPED = 0, 1, 2, 3
 
+# A hard margin's SVM whose margins are further below 1 than this is none.
+_COARSE = 1e-3
+# Factors beyond this, or below its inverse, are squared to numbers that floats do not hold in sums.
+_LARGEST_FACTOR = 1e50
 # Beyond so many rows libsvm finds the first soft margin.
 _MANY_ROWS = 300
 
@@ -62,6 +66,11 @@ class LimitedProblem:
             raise InputError(
                 f"feature(s) {', '.join(map(str, free[:5]))} may be rescaled without limit, others not: there is no engine "
                 "for such a mixture. Give every feature a finite range, such as (1e-3, 1e3), or scale_range=None"
+            )
+        if ranges.max() > _LARGEST_FACTOR or ranges.min() < 1 / _LARGEST_FACTOR:
+            raise InputError(
+                f"factors up to {max(float(ranges.max()), 1 / float(ranges.min())):g} are in the scale range; "
+                f"{_LARGEST_FACTOR:g} is the most. scale_range=None is every rescaling"
             )
         # a common factor of all features is a change of C and nothing else
         varies = training_set.conditioned.any(axis=0)
@@ -129,7 +138,8 @@ class LimitedProblem:
         """Weights, intercept and multipliers at the scaling that the data have (d = 1)."""
         multipliers = self._first_guess()
         weights, intercept, converged = self.train(np.ones(len(self.low)), multipliers)
-        if not converged or (not self.soft and not multipliers.any()):
+        margins = self.labels * (self.rows @ weights + intercept)
+        if not converged or (not self.soft and margins.min() < 1 - _COARSE):
             raise InseparableError(
                 "the SVM at the given scaling was not found: the classes are not separable, or by so little that floats "
                 "do not tell; use a finite C"
