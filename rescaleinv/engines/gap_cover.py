@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -296,9 +295,3 @@ class _Search:
             parts = [part.with_state(row, state) for state in states]
         branch.parts = [Branch(one) for one in parts]
         return True
-
-
-def describe(decision: Decision) -> dict[str, Any]:
-    """Counts for benchmarks: what was found and with how many parts."""
-    kind = "strong" if decision.cover is not None else "neutral" if decision.neutral else "unknown"
-    return {"kind": kind, "parts": decision.n_parts}
