@@ -475,6 +475,27 @@ def test_lies_about_two_labels_are_refused(certificates):
     refused({**whole, "claim": "neutral"}, "do not prove")
 
 
+def test_the_inequality_by_hand():
+    """Rows at 1 and -1, nothing rescaled, the point 1/8: with v = 1, r = (1/2, 1/2) both sides are 1, which proves nothing."""
+    verdicts = GapEngine(TrainingSet([[1.0], [-1.0]], [1, -1]), (1, 1)).certify([[0.125]])
+    content = copy.deepcopy(verdicts.certificate(0).content)
+
+    def with_cover(*entries):
+        content["evidence"]["cover"] = list(entries)
+        return content
+
+    def pair(**r):
+        return {"v": ["1"], "t": "1/8", "r": {key.strip("_"): value for key, value in r.items()}}
+
+    refused(with_cover(pair(_0="1/2", _1="1/2")), "does not fail")
+    good = pair(_0="11/20", _1="1/2")
+    assert check(Certificate(with_cover(good)).to_json()) == "strongly positive within the range"
+    # the negative r of a row whose state is not known is refused, however well the inequality holds
+    refused(with_cover(pair(_0="11/20", _1="-1/1000000")), "is negative")
+    refused(with_cover(["row", 0], ["row", 0], good, good, good), "its state is known")
+    refused(with_cover(["sign", 0], ["sign", 0], good, good, good), "its sign is known")
+
+
 def test_no_random_change_of_a_pair_proves_the_other_label():
     """What the checker accepts is true: pairs at random, offered for the other label of a strong point, are all refused."""
     random = np.random.default_rng(0)

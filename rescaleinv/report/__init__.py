@@ -75,8 +75,8 @@ def write_report(
 def require_extras() -> None:
     """An error that says what to install, before any work is done."""
     try:
-        import jinja2  # noqa: F401
-        import matplotlib  # noqa: F401
+        import jinja2  # noqa: F401 - whether it is there
+        import matplotlib  # noqa: F401 - whether it is there
     except ImportError as error:
         raise InputError(
             f'an audit page needs jinja2 and matplotlib ({error}): pip install "rescaleinv[audit]"'
