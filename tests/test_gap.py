@@ -476,7 +476,7 @@ def test_lies_about_two_labels_are_refused(certificates):
 
 
 def test_the_inequality_by_hand():
-    """Rows at 1 and -1, nothing rescaled, the point 1/8: with v = 1, r = (1/2, 1/2) both sides are 1, which proves nothing."""
+    """Rows at 1 and -1, nothing rescaled, the point 1/8: with v = 1 and r = (1/2, 1/2) both sides are 1: no proof."""
     verdicts = GapEngine(TrainingSet([[1.0], [-1.0]], [1, -1]), (1, 1)).certify([[0.125]])
     content = copy.deepcopy(verdicts.certificate(0).content)
 
