@@ -15,10 +15,10 @@ from common import print_table, quick_flag, write_result
 from samples import MAKERS, PAPER_BENCHMARKS, Sample, draw, made
 from tqdm import tqdm
 
-from rescaleinv.engines.complex import ComplexEngine
-from rescaleinv.engines.milp import MilpEngine
+from rescaleinv.engines.complex.engine import ComplexEngine
+from rescaleinv.engines.milp.engine import MilpEngine
 from rescaleinv.errors import DatasetUnavailableError
-from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.theory.svm import minimal_norm_svm
 from rescaleinv.verify import check
 
 POINTS = 30

@@ -21,8 +21,8 @@ from common import RESULTS, print_table, write_result
 from samples import Sample, breast_cancer, paper_shapes
 from threadpoolctl import threadpool_limits
 
-from rescaleinv.engines.complex import ComplexEngine
-from rescaleinv.engines.milp import MilpEngine
+from rescaleinv.engines.complex.engine import ComplexEngine
+from rescaleinv.engines.milp.engine import MilpEngine
 
 BACKENDS = ("highs", "ortools", "ortools:highs", "pulp")
 MILP_POINTS = 12  # timed without shortcuts; a hundred or a whole data set take so many times longer
@@ -211,7 +211,7 @@ def start() -> dict[str, float]:
     """Import and first certificate with an empty compilation cache, and again with a full one."""
     code = (
         "import time; t = time.perf_counter();"
-        "from rescaleinv.engines.complex import ComplexEngine; from rescaleinv.problem import TrainingSet;"
+        "from rescaleinv.engines.complex.engine import ComplexEngine; from rescaleinv.problem import TrainingSet;"
         "ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])).certify([[-1, 4]]);"
         "print(time.perf_counter() - t)"
     )

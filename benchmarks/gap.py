@@ -22,8 +22,8 @@ from tqdm import tqdm
 
 from rescaleinv import GapEngine, TrainingSet
 from rescaleinv.datasets import load
-from rescaleinv.engines.gap_cover import Decision
-from rescaleinv.separability import separable_subset
+from rescaleinv.engines.branch.tree import Decision
+from rescaleinv.theory.separability import separable_subset
 from rescaleinv.verify import check
 
 TRIALS = 40  # rescalings of the range at which plain SVMs are trained

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from rescaleinv.problem import FloatArray
+from rescaleinv._util.types import FloatArray
 
 STRONG, RAW, STANDARDISED, SOFT, CONFORMAL = (
     "strong verdicts",

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from paper_draws import Decided
 
-from rescaleinv.engines.complex import ComplexEngine
-from rescaleinv.engines.milp import MilpEngine
+from rescaleinv.engines.complex.engine import ComplexEngine
+from rescaleinv.engines.milp.engine import MilpEngine
 
 MILP_SECONDS = 60.0  # a point; beyond it the point counts as not decided
 

@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 from paper_figures import BENCHMARKS, PaperBenchmark
 
+from rescaleinv._util.types import FloatArray
 from rescaleinv.datasets import Dataset, load
-from rescaleinv.engines.complex import ComplexEngine
-from rescaleinv.problem import FloatArray, TrainingSet
-from rescaleinv.separability import separable_subset
-from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.engines.complex.engine import ComplexEngine
+from rescaleinv.theory.separability import separable_subset
+from rescaleinv.theory.svm import minimal_norm_svm
+from rescaleinv.theory.training_set import TrainingSet
 
 RANDOM, LEAST = "a random number of rows", "as few rows as it takes"
 RULES = ("misclassified", "fewest", "greedy")

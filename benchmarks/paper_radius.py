@@ -15,8 +15,8 @@ import numpy as np
 from paper_draws import Split
 from paper_figures import BENCHMARKS
 
-from rescaleinv.classifier import RescaleInvariantSVC
-from rescaleinv.problem import FloatArray
+from rescaleinv._util.types import FloatArray
+from rescaleinv.estimators.svc import RescaleInvariantSVC
 
 # where the curves are drawn; each has its last value, the share for all rescalings, beyond them
 FACTORS = np.geomspace(1, 1000, 121)

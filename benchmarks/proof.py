@@ -25,8 +25,8 @@ from common import print_table, quick_flag, write_result
 from samples import PAPER_BENCHMARKS, Sample, breast_cancer, draw
 from tqdm import tqdm
 
-from rescaleinv.engines.complex import ComplexEngine
-from rescaleinv.engines.proof import ComplexProof
+from rescaleinv.engines.complex.engine import ComplexEngine
+from rescaleinv.engines.complex.proof import ComplexProof
 from rescaleinv.errors import DatasetUnavailableError
 from rescaleinv.verify import check_complex
 

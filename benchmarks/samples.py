@@ -11,10 +11,11 @@ import numpy as np
 from paper_figures import BENCHMARKS
 from sklearn.datasets import load_breast_cancer
 
+from rescaleinv._util.types import FloatArray
 from rescaleinv.datasets import load
 from rescaleinv.errors import DatasetUnavailableError
-from rescaleinv.problem import FloatArray, TrainingSet
-from rescaleinv.separability import separable_subset
+from rescaleinv.theory.separability import separable_subset
+from rescaleinv.theory.training_set import TrainingSet
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 import made_sets

@@ -10,32 +10,32 @@ __version__ = "0.1.0"
 
 # public name -> the module that defines it
 _HOMES = {
-    "TrainingSet": "problem",
-    "minimal_norm_svm": "svm",
-    "is_separable": "separability",
-    "separable_subset": "separability",
-    "check_invariance": "invariance",
-    "is_rescale_optimal": "optimality",
-    "in_closure": "optimality",
-    "rescaling_of": "optimality",
-    "neutral_certificate": "evidence",
-    "ComplexEngine": "engines.complex",
-    "MilpEngine": "engines.milp",
-    "GapEngine": "engines.gap",
-    "RescaleInvariantSVC": "classifier",
-    "certify": "classifier",
-    "RescaleInvariantOneVsOne": "multiclass",
-    "RescaleInvariantOneVsRest": "multiclass",
-    "Audit": "audit",
-    "scaling_audit": "audit",
-    "write_report": "report",
+    "TrainingSet": "theory.training_set",
+    "minimal_norm_svm": "theory.svm",
+    "is_separable": "theory.separability",
+    "separable_subset": "theory.separability",
+    "check_invariance": "theory.invariance",
+    "is_rescale_optimal": "theory.optimality",
+    "in_closure": "theory.optimality",
+    "rescaling_of": "theory.optimality",
+    "neutral_certificate": "certificates.two_rescalings",
+    "ComplexEngine": "engines.complex.engine",
+    "MilpEngine": "engines.milp.engine",
+    "GapEngine": "engines.branch.engine",
+    "RescaleInvariantSVC": "estimators.svc",
+    "certify": "estimators.svc",
+    "RescaleInvariantOneVsOne": "estimators.multiclass",
+    "RescaleInvariantOneVsRest": "estimators.multiclass",
+    "Audit": "audit.result",
+    "scaling_audit": "audit.audit",
+    "write_report": "audit.report",
     "BatchSummary": "batch",
     "certify_dask": "batch",
     "certify_files": "batch",
-    "Certificate": "verdict",
+    "Certificate": "certificates.certificate",
     "Verdict": "verdict",
     "Verdicts": "verdict",
-    "Witness": "verdict",
+    "Witness": "certificates.certificate",
     "StrongReport": "metrics",
     "mean_report": "metrics",
     "strong_report": "metrics",
@@ -69,12 +69,15 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from rescaleinv.audit import Audit, scaling_audit
+    from rescaleinv.audit.audit import scaling_audit
+    from rescaleinv.audit.report import write_report
+    from rescaleinv.audit.result import Audit
     from rescaleinv.batch import BatchSummary, certify_dask, certify_files
-    from rescaleinv.classifier import RescaleInvariantSVC, certify
-    from rescaleinv.engines.complex import ComplexEngine
-    from rescaleinv.engines.gap import GapEngine
-    from rescaleinv.engines.milp import MilpEngine
+    from rescaleinv.certificates.certificate import Certificate, Witness
+    from rescaleinv.certificates.two_rescalings import neutral_certificate
+    from rescaleinv.engines.branch.engine import GapEngine
+    from rescaleinv.engines.complex.engine import ComplexEngine
+    from rescaleinv.engines.milp.engine import MilpEngine
     from rescaleinv.errors import (
         BatchError,
         CertificateError,
@@ -88,13 +91,12 @@ if TYPE_CHECKING:
         RescaleInvError,
         SolverError,
     )
-    from rescaleinv.evidence import neutral_certificate
-    from rescaleinv.invariance import check_invariance
+    from rescaleinv.estimators.multiclass import RescaleInvariantOneVsOne, RescaleInvariantOneVsRest
+    from rescaleinv.estimators.svc import RescaleInvariantSVC, certify
     from rescaleinv.metrics import StrongReport, mean_report, strong_report, verdict_confusion
-    from rescaleinv.multiclass import RescaleInvariantOneVsOne, RescaleInvariantOneVsRest
-    from rescaleinv.optimality import in_closure, is_rescale_optimal, rescaling_of
-    from rescaleinv.problem import TrainingSet
-    from rescaleinv.report import write_report
-    from rescaleinv.separability import is_separable, separable_subset
-    from rescaleinv.svm import minimal_norm_svm
-    from rescaleinv.verdict import Certificate, Verdict, Verdicts, Witness
+    from rescaleinv.theory.invariance import check_invariance
+    from rescaleinv.theory.optimality import in_closure, is_rescale_optimal, rescaling_of
+    from rescaleinv.theory.separability import is_separable, separable_subset
+    from rescaleinv.theory.svm import minimal_norm_svm
+    from rescaleinv.theory.training_set import TrainingSet
+    from rescaleinv.verdict import Verdict, Verdicts

@@ -1,5 +1,5 @@
 import sys
 
-from rescaleinv.cli import main
+from rescaleinv.cli.main import main
 
 sys.exit(main())

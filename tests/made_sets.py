@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from rescaleinv.datasets import load
-from rescaleinv.problem import TrainingSet
-from rescaleinv.separability import separable_subset
+from rescaleinv.theory.separability import separable_subset
+from rescaleinv.theory.training_set import TrainingSet
 
 MOST_FEATURES = 7
 

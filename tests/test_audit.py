@@ -323,7 +323,7 @@ def test_scikit_learns_checks_of_the_two_transformers():
 
 @pytest.mark.parametrize("engine", ["complex", "milp"])
 def test_verdicts_without_features_are_asked_for_where_they_are_cheap(monkeypatch, engine):
-    monkeypatch.setattr("rescaleinv.audit._MOST_VERTICES", 1)
+    monkeypatch.setattr("rescaleinv.audit.audit._MOST_VERTICES", 1)
     audit = scaling_audit(*PAPER, [[-1, 4], [4, 4]], estimator=RescaleInvariantSVC(engine=engine), scalings={})
     assert audit.features["note"].tolist() == ["not asked", "not asked"]
     assert "without" in audit.notes[0]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from rescaleinv import scaling_audit
-from rescaleinv.cli import main
+from rescaleinv.cli.main import main
 from rescaleinv.datasets import load
 
 

@@ -20,15 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import rescaleinv
-from rescaleinv import (
-    BatchError,
-    InputError,
-    RescaleInvariantSVC,
-    Verdict,
-    batch,
-    certify_dask,
-    certify_files,
-)
+from rescaleinv import BatchError, InputError, RescaleInvariantSVC, Verdict, batch, certify_dask, certify_files
 from rescaleinv.batch import csv_groups, streams, workers
 from rescaleinv.batch.manifest import RunFolder
 from rescaleinv.datasets import load

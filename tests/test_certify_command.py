@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rescaleinv.cli import main
+from rescaleinv._util.tables import read_table, write_table
+from rescaleinv.cli.main import main
 from rescaleinv.datasets import load
-from rescaleinv.engines.complex import ComplexEngine
+from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.errors import InputError
-from rescaleinv.problem import TrainingSet
-from rescaleinv.separability import separable_subset
-from rescaleinv.tables import read_table, write_table
+from rescaleinv.theory.separability import separable_subset
+from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verify import main as verify
 
 
@@ -261,6 +261,6 @@ def test_an_interrupt_is_no_traceback(monkeypatch, capsys):
     def interrupted(options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rescaleinv.commands.run_certify", interrupted)
+    monkeypatch.setattr("rescaleinv.cli.certify.run_certify", interrupted)
     assert main(["certify", "a.csv", "b.csv", "--label", "c"]) == 130
     assert capsys.readouterr().err == "rescaleinv: interrupted\n"

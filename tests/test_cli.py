@@ -9,7 +9,7 @@ import pytest
 
 import rescaleinv
 from rescaleinv import TrainingSet, neutral_certificate
-from rescaleinv.cli import main
+from rescaleinv.cli.main import main
 from rescaleinv.errors import SolverError
 
 ROOT = str(Path(rescaleinv.__file__).parent.parent)
@@ -111,7 +111,7 @@ def test_our_errors_are_one_line(monkeypatch, capsys):
     def fail():
         raise SolverError("the solver gave up")
 
-    monkeypatch.setattr("rescaleinv.demo.run_demo", fail)
+    monkeypatch.setattr("rescaleinv.cli.demo.run_demo", fail)
     assert main(["demo"]) == 2
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "rescaleinv: error: the solver gave up\n")

@@ -10,16 +10,17 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.svm import SVC
 
-from rescaleinv.engines import _kernel, walk
-from rescaleinv.engines.bounds import outer_vertices
-from rescaleinv.engines.complex import ComplexEngine
-from rescaleinv.engines.inner import without_inner_rows
-from rescaleinv.engines.milp import MilpEngine
-from rescaleinv.engines.ties import ExactVertices
+from rescaleinv.engines.complex import kernel as _kernel
+from rescaleinv.engines.complex import walk
+from rescaleinv.engines.complex.engine import ComplexEngine
+from rescaleinv.engines.complex.hull import outer_vertices
+from rescaleinv.engines.complex.ties import ExactVertices
+from rescaleinv.engines.milp.engine import MilpEngine
+from rescaleinv.engines.redundant_rows import without_inner_rows
 from rescaleinv.errors import CertificateError, InputError, InseparableError
-from rescaleinv.optimality import CellTest, probe_closed_cell
-from rescaleinv.problem import TrainingSet
-from rescaleinv.separability import separable_subset
+from rescaleinv.theory.optimality import CellTest, probe_closed_cell
+from rescaleinv.theory.separability import separable_subset
+from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verdict import Verdict
 from rescaleinv.verify import check
 
@@ -317,7 +318,7 @@ def test_powers_of_two_change_no_bit_and_translations_and_permutations_no_verdic
 
 
 def test_random_rescalings_never_contradict_a_strong_verdict():
-    from rescaleinv.svm import minimal_norm_svm
+    from rescaleinv.theory.svm import minimal_norm_svm
 
     training_set, features = made_sets.drawn_from("pima_diabetes", 4)
     points = features[:300]
@@ -351,8 +352,8 @@ def test_large_batches_give_the_same_verdicts(monkeypatch):
     training_set, features = made_sets.drawn_from("breast_cancer_wisconsin", 2)
     engine = ComplexEngine(training_set)
     base = engine.certify(features)
-    monkeypatch.setattr("rescaleinv.engines.complex._LARGE_BATCH", 10)
-    monkeypatch.setattr("rescaleinv.engines.complex._POINTS_AT_A_TIME", 64)
+    monkeypatch.setattr("rescaleinv.engines.complex.engine._LARGE_BATCH", 10)
+    monkeypatch.setattr("rescaleinv.engines.complex.engine._POINTS_AT_A_TIME", 64)
     pruned = engine.certify(features)
     assert len(engine._outer_solutions) < len(engine.vertices.bases)
     assert (pruned.code == base.code).all()

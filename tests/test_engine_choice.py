@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rescaleinv import ComplexEngine, GapEngine, InputError, MilpEngine, NotAvailableError, TrainingSet
-from rescaleinv.engine_choice import EngineSettings, choose_engine, most_vertices
+from rescaleinv.engines.choice import EngineSettings, choose_engine, most_vertices
 
 
 def separable(n_rows, n_features, n_constant=0):

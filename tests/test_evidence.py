@@ -7,8 +7,7 @@ import made_sets
 import numpy as np
 import pytest
 
-from rescaleinv.errors import CertificateError, InputError, InseparableError
-from rescaleinv.evidence import (
+from rescaleinv.certificates.two_rescalings import (
     exact_optimum,
     exact_svm_at,
     labelled_svm_at,
@@ -16,10 +15,11 @@ from rescaleinv.evidence import (
     rounded,
     witness_from,
 )
-from rescaleinv.exact_svm import ExactClassifier, exact_svm
-from rescaleinv.problem import TrainingSet
-from rescaleinv.separability import is_separable
-from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.errors import CertificateError, InputError, InseparableError
+from rescaleinv.theory.exact_svm import ExactClassifier, exact_svm
+from rescaleinv.theory.separability import is_separable
+from rescaleinv.theory.svm import minimal_norm_svm
+from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verify import check
 
 SHIPPED = ("breast_cancer_wisconsin", "pima_diabetes", "blood_transfusion", "fertility", "banknote")

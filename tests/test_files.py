@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from rescaleinv.files import replacing
+from rescaleinv._util.files import replacing
 
 
 def test_a_new_file_has_what_was_written_and_the_usual_permissions(tmp_path):

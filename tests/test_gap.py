@@ -20,8 +20,8 @@ from rescaleinv import (
     minimal_norm_svm,
 )
 from rescaleinv.datasets import load
-from rescaleinv.engines import _gap_kernel as kernel
-from rescaleinv.engines.gap_leaf import Pair, Part, PointProblem
+from rescaleinv.engines.branch import kernel as kernel
+from rescaleinv.engines.branch.leaves import Pair, Part, PointProblem
 from rescaleinv.verify import Refused, check
 
 EXAMPLE = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])

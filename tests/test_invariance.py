@@ -7,13 +7,13 @@ import pytest
 from made_sets import MAKERS, random_rescaling
 from scipy.optimize import linprog
 
-import rescaleinv.invariance
+import rescaleinv.theory.invariance
 from rescaleinv.errors import InseparableError
-from rescaleinv.invariance import check_invariance
-from rescaleinv.optimality import is_rescale_optimal
-from rescaleinv.problem import TrainingSet
-from rescaleinv.rationals import nonnegative_solution
-from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.theory.invariance import check_invariance
+from rescaleinv.theory.optimality import is_rescale_optimal
+from rescaleinv.theory.rationals import nonnegative_solution
+from rescaleinv.theory.svm import minimal_norm_svm
+from rescaleinv.theory.training_set import TrainingSet
 
 
 def small(seed):
@@ -164,8 +164,8 @@ def test_inseparable_data_are_refused():
 def test_the_quick_proof_and_the_thorough_one_agree(make, monkeypatch):
     """Where the rows of the float programs do not prove it, exact programs over all the tight rows decide."""
     quick = [check_invariance(make(seed)) for seed in range(24)]
-    monkeypatch.setattr(rescaleinv.invariance, "_classifier_of_least_weights", lambda *arguments: None)
-    monkeypatch.setattr(rescaleinv.invariance, "_CLEARLY_LOWER", float("inf"))  # floats decide nothing
+    monkeypatch.setattr(rescaleinv.theory.invariance, "_classifier_of_least_weights", lambda *arguments: None)
+    monkeypatch.setattr(rescaleinv.theory.invariance, "_CLEARLY_LOWER", float("inf"))  # floats decide nothing
     for seed, answer in enumerate(quick):
         thorough = check_invariance(make(seed))
         assert thorough.proved
@@ -177,7 +177,7 @@ def test_the_quick_proof_and_the_thorough_one_agree(make, monkeypatch):
 
 def test_the_quick_proof_refuses_what_is_not_so():
     """Given rows or signs that do not fit, it finds no proof rather than a wrong one."""
-    find = rescaleinv.invariance._classifier_of_least_weights
+    find = rescaleinv.theory.invariance._classifier_of_least_weights
     varied = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
     invariant = TrainingSet([[-1, 5], [5, -1], [1, 1]], [1, 1, -1])
     assert find(varied, np.array([1, 1]), np.array([0, 1, 3])) is None  # the row (7/5, 7/5) would be violated

@@ -16,9 +16,9 @@ from sklearn.metrics import confusion_matrix, precision_score
 from rescaleinv import ComplexEngine, StrongReport, Verdict, mean_report, strong_report, verdict_confusion
 from rescaleinv.datasets import load
 from rescaleinv.errors import InputError
-from rescaleinv.problem import TrainingSet
-from rescaleinv.separability import separable_subset
-from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.theory.separability import separable_subset
+from rescaleinv.theory.svm import minimal_norm_svm
+from rescaleinv.theory.training_set import TrainingSet
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 from paper_figures import BENCHMARKS, column_averages

@@ -12,15 +12,14 @@ import pytest
 from brute_force import exact_range, exact_verdict, exact_vertices, has_multipliers, rescale_optimal_cells
 from made_sets import MAKERS, random_rescaling
 
-from rescaleinv import solvers
-from rescaleinv.engines import faces, relaxation, search
-from rescaleinv.engines.milp import MilpEngine
+from rescaleinv.engines.milp import faces, relaxation, search, solvers
+from rescaleinv.engines.milp.engine import MilpEngine
+from rescaleinv.engines.milp.solvers.model import Answer
 from rescaleinv.errors import CertificateError, InputError, InseparableError, MissingSolverError
-from rescaleinv.optimality import is_rescale_optimal, probe_cell, probe_closed_cell
-from rescaleinv.problem import TrainingSet
-from rescaleinv.separability import is_separable
-from rescaleinv.solvers.model import Answer
-from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.theory.optimality import is_rescale_optimal, probe_cell, probe_closed_cell
+from rescaleinv.theory.separability import is_separable
+from rescaleinv.theory.svm import minimal_norm_svm
+from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verdict import Verdict
 from rescaleinv.verify import check
 
@@ -325,7 +324,7 @@ def test_what_cheap_arguments_settle_never_reaches_the_solver(example, monkeypat
 
 def test_one_label_under_every_hyperplane_is_proved_in_rationals():
     """A point on the border of what is proved by the ray: a hair beyond it, the solver must be asked."""
-    from rescaleinv.engines.one_label import has_one_label
+    from rescaleinv.engines.forced_label import has_one_label
 
     training_set = TrainingSet([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [-1, 1, 1])
 
@@ -472,7 +471,7 @@ def dies(search_, point, side):
 
 
 def test_a_process_that_dies_costs_its_own_point_only(example, monkeypatch):
-    monkeypatch.setattr("rescaleinv.engines.milp.decide", dies)
+    monkeypatch.setattr("rescaleinv.engines.milp.engine.decide", dies)
     points = [[3, 3], [99, 3], [0, 0]]
     verdicts = MilpEngine(example, n_jobs=2, shortcuts=False).certify(points)
     assert verdicts.code.tolist() == [1, 2, -1]
@@ -480,7 +479,7 @@ def test_a_process_that_dies_costs_its_own_point_only(example, monkeypatch):
 
 
 def test_a_bar_is_shown_when_asked_for_only(example, capfd, monkeypatch):
-    monkeypatch.setattr("rescaleinv.progress._DELAY", 0)
+    monkeypatch.setattr("rescaleinv._util.progress._DELAY", 0)
     MilpEngine(example).certify([[-1, 4]])
     assert capfd.readouterr() == ("", "")
     MilpEngine(example, progress=True).certify([[-1, 4]])

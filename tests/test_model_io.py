@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rescaleinv import InputError, RescaleInvariantSVC, model_io
+from rescaleinv import InputError, RescaleInvariantSVC
 from rescaleinv.datasets import load
-from rescaleinv.engines import complex as complex_engine
+from rescaleinv.engines.complex import engine as complex_engine
+from rescaleinv.estimators import saving as model_io
 
 NAMES = ["variance", "skewness", "curtosis", "entropy"]
 
@@ -79,7 +80,7 @@ def test_loading_neither_trains_nor_enumerates(notes, saved, monkeypatch):
         raise AssertionError("this was not to be done again")
 
     monkeypatch.setattr(complex_engine, "enumerate_vertices", refuse)
-    monkeypatch.setattr("rescaleinv.classifier.minimal_norm_svm", refuse)
+    monkeypatch.setattr("rescaleinv.estimators.svc.minimal_norm_svm", refuse)
     RescaleInvariantSVC.load(saved).certify(notes[0][40:60])
 
 

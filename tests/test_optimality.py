@@ -11,20 +11,13 @@ import pair_form
 import pytest
 from sklearn.svm import SVC
 
-import rescaleinv.optimality as optimality
+import rescaleinv.theory.optimality as optimality
 from rescaleinv.errors import InputError, InseparableError
-from rescaleinv.evidence import exact_svm_at
-from rescaleinv.exact_svm import exact_svm
-from rescaleinv.optimality import (
-    in_closure,
-    is_rescale_optimal,
-    probe_cell,
-    probe_closed_cell,
-    rescaling_of,
-)
-from rescaleinv.problem import TrainingSet
-from rescaleinv.separability import is_separable, separable_subset
-from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.theory.exact_svm import exact_svm
+from rescaleinv.theory.optimality import in_closure, is_rescale_optimal, probe_cell, probe_closed_cell, rescaling_of
+from rescaleinv.theory.separability import is_separable, separable_subset
+from rescaleinv.theory.svm import exact_svm_at, minimal_norm_svm
+from rescaleinv.theory.training_set import TrainingSet
 
 SHIPPED = ("breast_cancer_wisconsin", "pima_diabetes", "blood_transfusion", "fertility", "banknote")
 EXAMPLE_1 = TrainingSet([[-1, 5], [5, -1], [1.5, 1.5], [1, 1]], [1, 1, 1, -1])

@@ -11,16 +11,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.path import Path as Outline
 
 from rescaleinv import RescaleInvariantSVC, Verdict, scaling_audit
+from rescaleinv.audit import FeatureShareDisplay, ScalingsDisplay
 from rescaleinv.datasets import load
 from rescaleinv.errors import InputError
-from rescaleinv.plotting import (
-    CertifiedShareDisplay,
-    CoverageDisplay,
-    FeatureShareDisplay,
-    IntervalsDisplay,
-    RegionsDisplay,
-    ScalingsDisplay,
-)
+from rescaleinv.plotting import CertifiedShareDisplay, CoverageDisplay, IntervalsDisplay, RegionsDisplay
 from rescaleinv.plotting.polygons import intersection
 from rescaleinv.plotting.style import LOOKS
 

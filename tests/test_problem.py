@@ -10,7 +10,8 @@ import scipy.sparse as sparse
 from made_sets import MAKERS
 
 from rescaleinv.errors import InputError, RescaleInvError
-from rescaleinv.problem import TrainingSet, as_labels, as_matrix
+from rescaleinv.theory.inputs import as_labels, as_matrix
+from rescaleinv.theory.training_set import TrainingSet
 
 ROWS = [[0.0, 3.0], [1.0, 0.0], [0.0, 5.0], [2.0, 0.5]]
 LABELS = [-1, 1, -1, 1]

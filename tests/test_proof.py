@@ -30,14 +30,15 @@ import numpy as np
 import pytest
 
 from rescaleinv import verify
-from rescaleinv.engines import proof as proof_module
-from rescaleinv.engines import walk
-from rescaleinv.engines.complex import ComplexEngine
-from rescaleinv.engines.milp import MilpEngine
+from rescaleinv.certificates.certificate import Certificate
+from rescaleinv.certificates.two_rescalings import training_object
+from rescaleinv.engines.complex import proof as proof_module
+from rescaleinv.engines.complex import walk
+from rescaleinv.engines.complex.engine import ComplexEngine
+from rescaleinv.engines.milp.engine import MilpEngine
 from rescaleinv.errors import CertificateError
-from rescaleinv.evidence import training_object
-from rescaleinv.problem import TrainingSet
-from rescaleinv.verdict import Certificate, Verdict, verdict_words
+from rescaleinv.theory.training_set import TrainingSet
+from rescaleinv.verdict import Verdict, verdict_words
 from rescaleinv.verify import Refused, check, check_complex
 
 SHIPPED = ("breast_cancer_wisconsin", "pima_diabetes", "blood_transfusion", "fertility", "banknote")

@@ -8,7 +8,7 @@ from brute_force import gaussian_elimination
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
 
-from rescaleinv.rationals import least_cost_solution, nonnegative_solution, solve
+from rescaleinv.theory.rationals import least_cost_solution, nonnegative_solution, solve
 
 
 def to_flint(matrix):

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from rescaleinv import scaling_audit, write_report
+from rescaleinv.audit.report import render_report, safe_json, shown_points
 from rescaleinv.datasets import load
 from rescaleinv.errors import CertificateError, InputError
-from rescaleinv.report import render_report, safe_json, shown_points
 
 EVIL = "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
 PAPER = ([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])

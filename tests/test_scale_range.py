@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rescaleinv.errors import InputError
-from rescaleinv.scale_range import as_scale_range
+from rescaleinv.theory.scale_range import as_scale_range
 
 NAMES = ["age", "height", "dose"]
 

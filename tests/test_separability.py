@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from made_sets import MAKERS
 
-import rescaleinv.separability
+import rescaleinv.theory.separability
 from rescaleinv.datasets import load
 from rescaleinv.errors import InputError, InseparableError
-from rescaleinv.problem import TrainingSet
-from rescaleinv.rationals import nonnegative_solution
-from rescaleinv.separability import exact_separation, is_separable, separable_subset, separation
+from rescaleinv.theory.rationals import nonnegative_solution
+from rescaleinv.theory.separability import exact_separation, is_separable, separable_subset, separation
+from rescaleinv.theory.training_set import TrainingSet
 
 RULES = ["misclassified", "fewest", "greedy"]
 SHIPPED = ["breast_cancer_wisconsin", "pima_diabetes", "blood_transfusion", "fertility", "banknote"]
@@ -273,8 +273,10 @@ def test_a_time_limit_that_is_long_enough_changes_nothing():
 @pytest.mark.parametrize("margin", [0.0, 1.0])
 def test_a_float_solver_that_is_wrong_changes_nothing(monkeypatch, margin):
     """Whatever it claims, and whether it finds a conflict or not, is only a proposal."""
-    monkeypatch.setattr(rescaleinv.separability, "_float_separator", lambda rows, signs: (-rows[0] - 1, 0.5, margin))
-    monkeypatch.setattr(rescaleinv.separability, "_float_conflict", lambda rows, signs: np.array([0]))
+    monkeypatch.setattr(
+        rescaleinv.theory.separability, "_float_separator", lambda rows, signs: (-rows[0] - 1, 0.5, margin)
+    )
+    monkeypatch.setattr(rescaleinv.theory.separability, "_float_conflict", lambda rows, signs: np.array([0]))
     for seed in range(60):
         ts = nasty(seed)
         found = separation(ts)

@@ -6,7 +6,7 @@ from sklearn.svm import SVC
 
 from rescaleinv import InputError, TrainingSet, minimal_norm_svm
 from rescaleinv.datasets import load
-from rescaleinv.soft_margin import rightly_classified, soft_margin_svm
+from rescaleinv.theory.soft_margin import rightly_classified, soft_margin_svm
 
 
 def draw(name, n_rows=80):

@@ -9,9 +9,9 @@ import pytest
 from scipy.sparse import csr_array
 
 import rescaleinv
-from rescaleinv import solvers
+from rescaleinv.engines.milp import solvers
+from rescaleinv.engines.milp.solvers.model import Answer, Model, RowBuilder, checked
 from rescaleinv.errors import InputError, MissingSolverError
-from rescaleinv.solvers.model import Answer, Model, RowBuilder, checked
 
 NAMES = ("highs", "ortools", "ortools:highs", "pulp")
 each_backend = pytest.mark.parametrize("name", NAMES)

@@ -12,11 +12,10 @@ from made_sets import MAKERS, drawn_from, random_rescaling
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
-import rescaleinv.svm
+import rescaleinv.theory.svm
 from rescaleinv.errors import InputError, InseparableError
-from rescaleinv.evidence import exact_svm_at
-from rescaleinv.problem import TrainingSet
-from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.theory.svm import exact_svm_at, minimal_norm_svm
+from rescaleinv.theory.training_set import TrainingSet
 
 SHIPPED = ["breast_cancer_wisconsin", "pima_diabetes", "blood_transfusion", "fertility", "banknote"]
 
@@ -92,7 +91,7 @@ def test_the_rational_solver_alone_finds_the_same_svm(name, monkeypatch):
     """Where the float solver gives up, or its answer does not hold, every row is chosen in exact arithmetic."""
     expected = {seed: minimal_norm_svm(MAKERS[name](seed)) for seed in range(7)}
     for broken in (lambda self, factors: None, lambda self, factors: (np.zeros(len(factors)), 0.0)):
-        monkeypatch.setattr(rescaleinv.svm._ParametricSVM, "solve", broken)
+        monkeypatch.setattr(rescaleinv.theory.svm._ParametricSVM, "solve", broken)
         for seed, svm in expected.items():
             again = minimal_norm_svm(MAKERS[name](seed))
             assert_optimal(again.training_set, again)
@@ -251,22 +250,22 @@ def test_the_problem_is_compiled_once_a_training_set(monkeypatch):
     ts = MAKERS["gaussian"](3)
     for tau in rescalings(ts, 0):
         assert_optimal(ts, minimal_norm_svm(ts, tau))
-    ours = rescaleinv.svm._parametric(ts).problem
+    ours = rescaleinv.theory.svm._parametric(ts).problem
     assert [problem for problem in built if problem is ours] == [ours]
     assert [problem for problem in compiled if problem is ours] == [ours]
     assert ours.is_dpp()  # else cvxpy would compile it anew for every value of the parameter
     other = MAKERS["gaussian"](4)
     assert_optimal(other, minimal_norm_svm(other))
-    assert rescaleinv.svm._parametric(other).problem is not ours
+    assert rescaleinv.theory.svm._parametric(other).problem is not ours
 
 
 def test_compiled_problems_go_with_their_training_sets():
     ts = MAKERS["gaussian"](3)
     minimal_norm_svm(ts)
-    before = len(rescaleinv.svm._compiled)
+    before = len(rescaleinv.theory.svm._compiled)
     del ts
     gc.collect()
-    assert len(rescaleinv.svm._compiled) < before
+    assert len(rescaleinv.theory.svm._compiled) < before
 
 
 def test_threads_do_not_disturb_each_other():
@@ -280,12 +279,12 @@ def test_threads_do_not_disturb_each_other():
 
 
 def test_a_polished_answer_that_does_not_hold_is_not_handed_on(monkeypatch):
-    polish = rescaleinv.svm._polish
+    polish = rescaleinv.theory.svm._polish
 
     def wrong(*arguments):
         weights, intercept, multipliers = polish(*arguments)
         return weights * (1 + 1e-6), intercept, multipliers
 
-    monkeypatch.setattr(rescaleinv.svm, "_polish", wrong)
+    monkeypatch.setattr(rescaleinv.theory.svm, "_polish", wrong)
     ts = MAKERS["gaussian"](4)
     assert_optimal(ts, minimal_norm_svm(ts))

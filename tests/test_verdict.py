@@ -6,11 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from rescaleinv.certificates.certificate import SCHEMA, Certificate
+from rescaleinv.certificates.two_rescalings import certificate_from, neutral_certificate
 from rescaleinv.errors import CertificateError
-from rescaleinv.evidence import certificate_from, neutral_certificate
-from rescaleinv.exact_svm import exact_svm
-from rescaleinv.problem import TrainingSet
-from rescaleinv.verdict import SCHEMA, Certificate, Verdict, rational_text
+from rescaleinv.theory.exact_svm import exact_svm
+from rescaleinv.theory.rationals import rational_text
+from rescaleinv.theory.training_set import TrainingSet
+from rescaleinv.verdict import Verdict
 from rescaleinv.verify import SCHEMA as CHECKED_SCHEMA
 from rescaleinv.verify import _number, check
 

@@ -22,9 +22,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rescaleinv.verify as verify
-from rescaleinv.evidence import neutral_certificate
-from rescaleinv.problem import TrainingSet
-from rescaleinv.verdict import Certificate
+from rescaleinv.certificates.certificate import Certificate
+from rescaleinv.certificates.two_rescalings import neutral_certificate
+from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verify import Refused, check, main
 
 SIDES = ("positive", "negative")

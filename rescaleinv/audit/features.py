@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from rescaleinv._util.types import FloatArray
 from rescaleinv.audit.scalings import clear_values
-from rescaleinv.classifier import RescaleInvariantSVC
 from rescaleinv.errors import InseparableError
-from rescaleinv.problem import FloatArray
-from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.estimators.svc import RescaleInvariantSVC
+from rescaleinv.theory.svm import minimal_norm_svm
 
 # Other units: from a thousandth to a thousand, by powers of two, which round nothing.
 LARGEST_POWER = 10

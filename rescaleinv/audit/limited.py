@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import clone
 
-from rescaleinv.classifier import RescaleInvariantSVC
-from rescaleinv.problem import FloatArray, IntArray
+from rescaleinv._util.types import FloatArray, IntArray
+from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.verdict import Verdicts
 
 # Seconds for a question about a point, if the estimator has no limit of its own.

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rescaleinv._util.types import FloatArray
 from rescaleinv.audit.features import SingleFeature, shown_power
 from rescaleinv.audit.limited import LimitedUnits
 from rescaleinv.audit.scalings import ScalingResult
-from rescaleinv.classifier import RescaleInvariantSVC
 from rescaleinv.errors import InputError
+from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import StrongReport
-from rescaleinv.problem import FloatArray
-from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.theory.svm import minimal_norm_svm
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
 
 if TYPE_CHECKING:

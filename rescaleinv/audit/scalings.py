@@ -13,12 +13,15 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from rescaleinv.audit.transformers import FisherScaler, PositiveLogarithm
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError, InseparableError, RescaleInvError
-from rescaleinv.problem import FloatArray, TrainingSet, as_matrix
 from rescaleinv.scaling import BNSScaler, LocalProbabilityShaper
+from rescaleinv.scaling.fisher import FisherScaler
+from rescaleinv.scaling.logarithm import PositiveLogarithm
 from rescaleinv.selection import CMIMSelector, FisherRatioSelector, L0Selector, MutualInformationSelector
-from rescaleinv.svm import SVMSolution, minimal_norm_svm
+from rescaleinv.theory.inputs import as_matrix
+from rescaleinv.theory.svm import SVMSolution, minimal_norm_svm
+from rescaleinv.theory.training_set import TrainingSet
 
 RAW = "as given"
 # A decision value nearer to zero than this, relative to its terms, is no evidence: the scaled features are rounded.

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from rescaleinv import __version__, model_io
+from rescaleinv import __version__
+from rescaleinv._util.progress import progress_bar
 from rescaleinv.batch.manifest import RunFolder
 from rescaleinv.batch.streams import Paths, TableFile, choose_columns, feature_columns, find_files, survey
 from rescaleinv.batch.workers import (
@@ -27,9 +28,9 @@ from rescaleinv.batch.workers import (
     on_this_machine,
     verdict_columns,
 )
-from rescaleinv.classifier import RescaleInvariantSVC
 from rescaleinv.errors import InputError
-from rescaleinv.progress import progress_bar
+from rescaleinv.estimators import saving as model_io
+from rescaleinv.estimators.svc import RescaleInvariantSVC
 
 # The engine leaves inner vertices out from 200,000 points a call on, and Parquet's row groups are often powers of two.
 _CHUNK_ROWS = 262_144

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rescaleinv._util.files import replacing
 from rescaleinv.errors import InputError
-from rescaleinv.files import replacing
 
 _FORMAT = "rescaleinv-run/1"
 _START_AGAIN = "choose another folder, or delete this one to start again"

@@ -13,9 +13,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rescaleinv._util.tables import ENDINGS, check_table_name
 from rescaleinv.batch.csv_groups import Group, parse_group, scan_csv
 from rescaleinv.errors import InputError
-from rescaleinv.tables import ENDINGS, check_table_name
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,11 +18,12 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
+from rescaleinv._util.types import FloatArray
 from rescaleinv.batch.manifest import Part, RunFolder
 from rescaleinv.batch.streams import Columns, TableFile, read_rows
-from rescaleinv.classifier import RescaleInvariantSVC
 from rescaleinv.errors import BatchError, InputError
-from rescaleinv.problem import LARGEST_VALUE, FloatArray
+from rescaleinv.estimators.svc import RescaleInvariantSVC
+from rescaleinv.theory.inputs import LARGEST_VALUE
 from rescaleinv.verdict import Verdict, Verdicts
 
 if TYPE_CHECKING:

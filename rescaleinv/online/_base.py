@@ -16,12 +16,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from rescaleinv.checks import checked_labels, checked_rows
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
 from rescaleinv.online import _kernel
 from rescaleinv.online._rows import packed, read_only
 from rescaleinv.online.running import RunningScaler
-from rescaleinv.problem import FloatArray
+from rescaleinv.theory.validation import checked_labels, checked_rows
 
 
 class Step(NamedTuple):

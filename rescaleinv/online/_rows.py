@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
-from rescaleinv.problem import FloatArray
+from rescaleinv._util.types import FloatArray
 
 PackedRows = tuple[bool, FloatArray, Any, Any]
 

@@ -7,11 +7,11 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
 from rescaleinv.online import _kernel
 from rescaleinv.online._base import OnlineLogLossClassifier, Step
 from rescaleinv.online.running import RunningScaler
-from rescaleinv.problem import FloatArray
 
 # the form of the decision value, and the blocks of parameters in their order
 _VARIANTS = {

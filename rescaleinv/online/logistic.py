@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from rescaleinv._util.types import FloatArray
 from rescaleinv.online import _kernel
 from rescaleinv.online._base import OnlineLogLossClassifier, Step
 from rescaleinv.online.running import RunningScaler
-from rescaleinv.problem import FloatArray
 
 
 class OnlineLogistic(OnlineLogLossClassifier):

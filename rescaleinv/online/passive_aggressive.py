@@ -7,11 +7,11 @@ from numbers import Real
 
 import numpy as np
 
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
 from rescaleinv.online import _kernel
 from rescaleinv.online._base import OnlineBinaryClassifier, Step
 from rescaleinv.online.running import RunningScaler
-from rescaleinv.problem import FloatArray
 
 _LOSSES = {"hinge": _kernel.HINGE, "squared_hinge": _kernel.SQUARED_HINGE}
 

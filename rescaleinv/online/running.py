@@ -11,11 +11,11 @@ from sklearn.utils import Tags
 from sklearn.utils.sparsefuncs import inplace_column_scale
 from sklearn.utils.validation import check_is_fitted
 
-from rescaleinv.checks import checked_rows
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
 from rescaleinv.online._kernel import observe
 from rescaleinv.online._rows import packed
-from rescaleinv.problem import FloatArray
+from rescaleinv.theory.validation import checked_rows
 
 
 class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

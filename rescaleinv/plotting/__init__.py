@@ -8,13 +8,10 @@ and by hatch or marker, so that the pictures can be read by the colour-blind and
 from rescaleinv.plotting.curves import CertifiedShareDisplay, CoverageDisplay
 from rescaleinv.plotting.intervals import IntervalsDisplay
 from rescaleinv.plotting.regions import RegionsDisplay
-from rescaleinv.plotting.scalings import FeatureShareDisplay, ScalingsDisplay
 
 __all__ = [
     "CertifiedShareDisplay",
     "CoverageDisplay",
-    "FeatureShareDisplay",
     "IntervalsDisplay",
     "RegionsDisplay",
-    "ScalingsDisplay",
 ]

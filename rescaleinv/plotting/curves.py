@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
 from rescaleinv.metrics import strong_report
 from rescaleinv.plotting.style import DARK_ORANGE, INK, LOOKS, as_percent, axes_for, legend_above
-from rescaleinv.problem import FloatArray
 from rescaleinv.verdict import Verdict, Verdicts
 
 _BLUE = LOOKS[Verdict.STRONGLY_POSITIVE].colour
@@ -115,7 +115,7 @@ class CoverageDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> CoverageDisplay:
         """Certify and compare with the truth; ``estimator`` is a ``RescaleInvariantSVC``, or a pipeline with one."""
-        from rescaleinv.classifier import certify
+        from rescaleinv.estimators.svc import certify
 
         return cls.from_predictions(
             y, certify(estimator, X), estimator.decision_function(X), classes=tuple(estimator.classes_.tolist()), ax=ax

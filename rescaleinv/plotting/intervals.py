@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
 from rescaleinv.plotting.style import INK, LOOKS, axes_for, legend_above
-from rescaleinv.problem import FloatArray
 from rescaleinv.verdict import Verdicts, verdict_words
 
 # Up to here a line a point has room for the plain SVM's value on it.
@@ -38,7 +38,7 @@ class IntervalsDisplay:
 
     Examples
     --------
-    >>> from rescaleinv.classifier import RescaleInvariantSVC
+    >>> from rescaleinv.estimators.svc import RescaleInvariantSVC
     >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
     >>> IntervalsDisplay.from_estimator(clf, [[4, 4], [-1, 4], [0, 0]]).order_
     array([2, 1, 0])
@@ -55,7 +55,7 @@ class IntervalsDisplay:
 
         ``estimator`` is a fitted ``RescaleInvariantSVC``, or a pipeline or a search that ends in one.
         """
-        from rescaleinv.classifier import certify
+        from rescaleinv.estimators.svc import certify
 
         return cls(verdicts=certify(estimator, X), values=estimator.decision_function(X)).plot(ax=ax)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescaleinv.problem import FloatArray, IntArray
+from rescaleinv._util.types import FloatArray, IntArray
 
 # A corner this far beyond a line, relative to the terms of the line's equation, is rounding.
 _ROUNDING = 1e-12

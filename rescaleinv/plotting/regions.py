@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from rescaleinv.classifier import RescaleInvariantSVC
-from rescaleinv.engines.complex import ComplexEngine
+from rescaleinv._util.types import FloatArray
+from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.errors import InputError
+from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.plotting.polygons import intersection
 from rescaleinv.plotting.style import INK, LOOKS, axes_for, legend_above, shortened
-from rescaleinv.problem import FloatArray, as_matrix
+from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
 
 _SIDES = (Verdict.STRONGLY_POSITIVE, Verdict.STRONGLY_NEGATIVE)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.sparse import csc_array, issparse
 from sklearn.utils import gen_batches
 
-from rescaleinv.problem import FloatArray
+from rescaleinv._util.types import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 

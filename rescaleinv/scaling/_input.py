@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rescaleinv.checks import checked_labels
 from rescaleinv.errors import InputError
 from rescaleinv.scaling._groups import IntArray
+from rescaleinv.theory.validation import checked_labels
 
 
 def checked_classes(estimator: Any, y: Any, n_rows: int) -> tuple[npt.NDArray[Any], IntArray]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rescaleinv.problem import FloatArray
+from rescaleinv._util.types import FloatArray
 from rescaleinv.scaling._groups import IntArray, ValueGroups
 
 

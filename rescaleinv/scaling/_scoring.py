@@ -9,8 +9,8 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
-from rescaleinv.problem import FloatArray
 from rescaleinv.scaling._groups import IntArray, ValueGroups, value_groups
 from rescaleinv.scaling.scores import feature_scores
 

@@ -15,12 +15,12 @@ from scipy.sparse import issparse
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
-from rescaleinv.checks import checked_rows
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
-from rescaleinv.problem import FloatArray
 from rescaleinv.scaling._input import checked_classes
 from rescaleinv.scaling._scoring import Scoring, presence
 from rescaleinv.scaling.scores import RATE_LIMIT, check_metric, feature_scores
+from rescaleinv.theory.validation import checked_rows
 
 VALUES = ("binary", "tf", "hybrid")
 

@@ -10,12 +10,12 @@ import numpy.typing as npt
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from rescaleinv.checks import checked_rows
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
-from rescaleinv.problem import FloatArray
 from rescaleinv.scaling._input import checked_classes
 from rescaleinv.scaling._scoring import Scoring
 from rescaleinv.scaling.scores import check_metric
+from rescaleinv.theory.validation import checked_rows
 
 
 class MetricSelector(SelectorMixin, Scoring):

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri, xlogy
 
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
-from rescaleinv.problem import FloatArray
 
 # The inverse normal is infinite at 0 and 1: rates are kept this far from both.
 RATE_LIMIT = 0.0005

@@ -18,13 +18,13 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from rescaleinv.checks import checked_rows
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
-from rescaleinv.problem import FloatArray
 from rescaleinv.scaling._groups import IntArray, ValueGroups, class_totals, value_groups
 from rescaleinv.scaling._input import checked_classes
 from rescaleinv.scaling._neighbours import laplace, neighbour_estimates
 from rescaleinv.scaling.bns import BNSScaler
+from rescaleinv.theory.validation import checked_rows
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -13,9 +13,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from rescaleinv.checks import checked_labels, checked_rows
+from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import InputError
-from rescaleinv.problem import FloatArray, IntArray
+from rescaleinv.theory.validation import checked_labels, checked_rows
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from rescaleinv.problem import FloatArray, IntArray
+from rescaleinv._util.types import FloatArray, IntArray
 
 
 def presence_counts(features: Any, codes: IntArray, n_classes: int) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-from rescaleinv.problem import FloatArray
+from rescaleinv._util.types import FloatArray
 from rescaleinv.selection._base import TopSelector, class_codes
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csc_array
 from scipy.special import xlogy
 
-from rescaleinv.problem import FloatArray, IntArray
+from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.selection._base import TopSelector, class_codes
 from rescaleinv.selection._conditional import choose
 from rescaleinv.selection._presence import presence_counts

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import entr
 from sklearn.utils import Tags
 
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
-from rescaleinv.problem import FloatArray
 from rescaleinv.selection._base import TopSelector, class_codes
 from rescaleinv.selection._presence import presence_counts
 

@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 
 from rescaleinv.datasets import load
 from rescaleinv.errors import DatasetUnavailableError
-from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.theory.svm import minimal_norm_svm
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 import paper_cautious

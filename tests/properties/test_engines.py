@@ -7,10 +7,10 @@ import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from rescaleinv.engines.complex import ComplexEngine
-from rescaleinv.engines.milp import MilpEngine
-from rescaleinv.problem import TrainingSet
-from rescaleinv.separability import is_separable
+from rescaleinv.engines.complex.engine import ComplexEngine
+from rescaleinv.engines.milp.engine import MilpEngine
+from rescaleinv.theory.separability import is_separable
+from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verdict import Verdict
 from rescaleinv.verify import check
 

@@ -8,12 +8,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from rescaleinv.errors import InseparableError
-from rescaleinv.evidence import exact_svm_at
-from rescaleinv.exact_svm import exact_svm
-from rescaleinv.optimality import in_closure, is_rescale_optimal, rescaling_of
-from rescaleinv.problem import TrainingSet
-from rescaleinv.separability import is_separable
-from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.theory.exact_svm import exact_svm
+from rescaleinv.theory.optimality import in_closure, is_rescale_optimal, rescaling_of
+from rescaleinv.theory.separability import is_separable
+from rescaleinv.theory.svm import exact_svm_at, minimal_norm_svm
+from rescaleinv.theory.training_set import TrainingSet
 
 CHECKS = settings(
     max_examples=60,

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from made_sets import MAKERS
 
-from rescaleinv.engines.complex import ComplexEngine
-from rescaleinv.problem import TrainingSet
+from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.scaling import METRICS, MetricSelector, SupervisedScaler
-from rescaleinv.separability import is_separable
-from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.theory.separability import is_separable
+from rescaleinv.theory.svm import minimal_norm_svm
+from rescaleinv.theory.training_set import TrainingSet
 
 TOO_NEAR = 1e-6  # a decision value of a float solver, to be told from 0
 

@@ -4,11 +4,11 @@ import made_sets
 import numpy as np
 import pytest
 
-from rescaleinv.engines.complex import ComplexEngine
-from rescaleinv.problem import TrainingSet
+from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.selection import CMIMSelector, FisherRatioSelector, L0Selector, MutualInformationSelector
-from rescaleinv.separability import is_separable
-from rescaleinv.svm import minimal_norm_svm
+from rescaleinv.theory.separability import is_separable
+from rescaleinv.theory.svm import minimal_norm_svm
+from rescaleinv.theory.training_set import TrainingSet
 
 MAKERS = ("binary", "integer_ties", "duplicated_rows", "constant_feature", "proportional_features", "gaussian")
 TOLERANCE = 1e-7

@@ -1,0 +1,212 @@
+"""How much of this classifier is an accident of scaling? Verdicts, the usual scalings and single features side by side."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from rescaleinv._util.progress import progress_bar
+from rescaleinv._util.types import FloatArray
+from rescaleinv.audit.features import neutral_without, rescaled_alone
+from rescaleinv.audit.limited import LimitedUnits, limited_units
+from rescaleinv.audit.result import Audit
+from rescaleinv.audit.scalings import checked_scalings, labels_after
+from rescaleinv.engines.complex.engine import ComplexEngine
+from rescaleinv.errors import InputError, LeftOutWarning
+from rescaleinv.estimators.svc import RescaleInvariantSVC
+from rescaleinv.metrics import StrongReport, strong_report
+from rescaleinv.theory.inputs import as_matrix, column_names
+from rescaleinv.verdict import Verdicts
+
+# Vertices of the complex times features: up to here the complexes without each of the features are a matter of seconds.
+_MOST_VERTICES = 2_000_000
+
+
+def scaling_audit(
+    X_train: Any,
+    y_train: Any,
+    X_test: Any,
+    y_test: Any = None,
+    scalings: Any = None,
+    *,
+    estimator: RescaleInvariantSVC | None = None,
+    class_names: Sequence[Any] | None = None,
+    noun: str = "points",
+    kappa: float = 2.0,
+    most_radii: int = 50,
+    progress: bool | None = None,
+) -> Audit:
+    """Find out how much the labels of the test points depend on how the features were scaled.
+
+    Each point gets its verdict under every rescaling, its label after each of the usual scalings, and the features that
+    change its label when they alone are recorded in other units. Every SVM is the hard-margin one of the same training
+    rows: where the classes are not separable, the same rows are left out for all.
+
+    Parameters
+    ----------
+    X_train, y_train : table and two classes
+    X_test : table
+        The points; the index of a data frame gives them their names.
+    y_test : sequence of labels, optional
+        The true classes; None or nan where one is not known.
+    scalings : mapping from name to transformer, optional
+        What to compare; ``named_scalings()`` if not given. Each transformer is cloned and fitted to the training rows with
+        their classes (as -1 and 1). The features as they are given always come first.
+    estimator : RescaleInvariantSVC, optional
+        With settings of your own (engine, time limit, …); a hard margin and no ``scale_range``.
+    class_names : pair, optional
+        What to call the negative and the positive class (the first and the second in sorted order).
+    noun : str
+        What the points are, for the findings: "patients".
+    kappa : float
+        By which factor every unit may be off when the question is what fixing the unit of one feature does.
+    most_radii : int
+        For so many of the points without a strong verdict the rescaling radius is found, and what fixing a feature does;
+        evenly chosen. That takes up to a second or two a point; 0 leaves it out.
+    progress : bool, optional
+        Show progress; on a terminal if not given.
+
+    Examples
+    --------
+    >>> from rescaleinv.datasets import load
+    >>> features, labels, _ = load("breast_cancer_wisconsin")
+    >>> audit = scaling_audit(features[:30], labels[:30], features[30:130], labels[30:130], noun="tumours", most_radii=0)
+    >>> audit
+    Audit(100 points: 37 strongly positive (37%), 4 strongly negative (4%), 59 neutral (59%); 10 scalings)
+    >>> audit.findings[0].text
+    '59 of 100 tumours (59 %) are neutral: whether such a one is called 1 or -1 depends on how the features were scaled.'
+    >>> audit.disagreement.loc["z-score", "min-max"]
+    np.float64(0.08)
+    >>> audit.consistency.holds
+    True
+    """
+    if not (isinstance(kappa, Real) and 1 < kappa < math.inf):
+        raise InputError(f"kappa is {kappa!r}; a finite factor above 1 is needed")
+    if not isinstance(most_radii, Integral) or most_radii < 0:
+        raise InputError(f"most_radii is {most_radii!r}; a number of points, or 0, is needed")
+    chosen = checked_scalings(scalings)
+    model = _fitted(estimator, X_train, y_train)
+    points = as_matrix(X_test, what="X_test", n_features=model.n_features_in_)
+    if not len(points):
+        raise InputError("X_test has no rows; a point at least is needed")
+    verdicts = model.certify(X_test)
+    values = model.decision_function(X_test)
+    n = model.n_features_in_
+    reason = _why_not_without(model)
+    with progress_bar("SVMs", progress, total=len(chosen) + 2 * n) as bar:
+        results = []
+        for done, (name, transformer) in enumerate(chosen.items()):
+            results.append(labels_after(name, transformer, model.training_set_, points))
+            bar.show(done + 1)
+        alone, without = [], []
+        for j in range(n):
+            alone.append(rescaled_alone(model, points, values, j))
+            without.append((math.nan, "not asked") if reason else neutral_without(model, points, j))
+            bar.show(len(chosen) + 2 * (j + 1))
+    limited = _limited(model, points, verdicts, kappa, most_radii, progress)
+    names = _class_names(class_names, model)
+    truth = _truth(y_test, model, len(points))
+    return Audit(
+        model=model,
+        verdicts=verdicts,
+        values=values,
+        scalings=results,
+        alone=alone,
+        dropped=without,
+        limited=limited,
+        report=_report(truth, model, verdicts, values),
+        truth=np.array([None if sign == 0 else names[sign > 0] for sign in truth.tolist()], dtype=object),
+        feature_names=_feature_names(model),
+        point_names=_point_names(X_test, len(points)),
+        class_names=names,
+        noun=noun,
+        notes=[reason] if reason else [],
+    )
+
+
+def _fitted(estimator: RescaleInvariantSVC | None, X: Any, y: Any) -> RescaleInvariantSVC:
+    if estimator is None:
+        estimator = RescaleInvariantSVC()
+    if not isinstance(estimator, RescaleInvariantSVC):
+        raise InputError(f"the estimator is a {type(estimator).__name__}; a RescaleInvariantSVC is needed")
+    if estimator.scale_range is not None or not math.isinf(estimator.C):
+        raise InputError("an audit is of all rescalings and of the hard margin: scale_range=None and C=inf are needed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeftOutWarning)  # the findings say it
+        model: RescaleInvariantSVC = clone(estimator).fit(X, y)
+    return model
+
+
+def _limited(
+    model: RescaleInvariantSVC,
+    points: FloatArray,
+    verdicts: Verdicts,
+    kappa: float,
+    most_radii: int,
+    progress: bool | None,
+) -> LimitedUnits | None:
+    if not most_radii:
+        return None
+    with progress_bar("questions about units", progress) as bar:
+        return limited_units(model, points, verdicts, kappa, most_radii, bar.show)
+
+
+def _why_not_without(model: RescaleInvariantSVC) -> str:
+    """Why verdicts are not asked for without each of the features; "" if they are."""
+    engine = model.engine_.engine
+    if not isinstance(engine, ComplexEngine):
+        return f"The engine {model.engine_} decides points one by one: it was not asked for verdicts without a feature."
+    if len(engine.vertices.bases) * model.n_features_in_ > _MOST_VERTICES:
+        return "There are so many features that verdicts without each of them were not asked for."
+    return ""
+
+
+def _feature_names(model: RescaleInvariantSVC) -> list[str]:
+    names = model.training_set_.feature_names
+    return [f"feature {j}" for j in range(model.n_features_in_)] if names is None else list(names)
+
+
+def _point_names(X: Any, n: int) -> list[str]:
+    index = getattr(X, "index", None) if column_names(X) is not None else None
+    return [str(name) for name in (range(n) if index is None or callable(index) else index)]
+
+
+def _class_names(given: Sequence[Any] | None, model: RescaleInvariantSVC) -> tuple[str, str]:
+    names = [str(name) for name in (model.classes_.tolist() if given is None else given)]
+    if len(names) != 2 or names[0] == names[1]:
+        raise InputError(f"class_names is {given!r}; two different names are needed, the negative class first")
+    return names[0], names[1]
+
+
+def _truth(y_test: Any, model: RescaleInvariantSVC, n: int) -> npt.NDArray[np.int8]:
+    """+1, -1, and 0 where the class is not known."""
+    if y_test is None:
+        return np.zeros(n, dtype=np.int8)
+    labels = list(y_test)
+    if len(labels) != n:
+        raise InputError(f"y_test has {len(labels)} labels for {n} points; one a point is needed, None if not known")
+    negative, positive = model.classes_.tolist()
+    signs = np.zeros(n, dtype=np.int8)
+    for i, label in enumerate(labels):
+        if label is None or label != label:
+            continue
+        if label not in (negative, positive):
+            raise InputError(f"y_test has {label!r} at point {i}; the classes are {negative!r} and {positive!r}")
+        signs[i] = 1 if label == positive else -1
+    return signs
+
+
+def _report(
+    truth: npt.NDArray[np.int8], model: RescaleInvariantSVC, verdicts: Verdicts, values: FloatArray
+) -> StrongReport | None:
+    known = truth != 0
+    if not known.any():
+        return None
+    return strong_report(truth[known], verdicts[known], np.where(values[known] >= 0, 1, -1), classes=(-1, 1))

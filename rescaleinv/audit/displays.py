@@ -1,0 +1,151 @@
+"""Pictures of an audit: every scaling's label of every point, and what each feature has to do with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rescaleinv.audit.result import Audit
+from rescaleinv.errors import InputError
+from rescaleinv.plotting.style import INK, LOOKS, as_percent, axes_for, legend_above, shortened
+from rescaleinv.verdict import Verdict
+
+
+class ScalingsDisplay:
+    """The label of every point after every scaling, and above them the verdicts: one column a point.
+
+    A column of one colour is a point whose label no scaling changes. Points are sorted by verdict, then by how many of the
+    scalings call them positive.
+
+    Parameters
+    ----------
+    audit : Audit
+
+    Attributes
+    ----------
+    order_ : int array
+        The points from left to right; set by ``plot``, as are ``ax_`` and ``figure_``.
+
+    Examples
+    --------
+    >>> from rescaleinv.audit import scaling_audit
+    >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[4, 4], [-1, 4], [0, 0]])
+    >>> ScalingsDisplay.from_audit(audit).order_
+    array([2, 1, 0])
+    """
+
+    def __init__(self, *, audit: Audit) -> None:
+        self.audit = _checked(audit)
+
+    @classmethod
+    def from_audit(cls, audit: Audit, *, ax: Any = None) -> ScalingsDisplay:
+        """Draw the heat map of an audit."""
+        return cls(audit=audit).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> ScalingsDisplay:
+        """Draw it, into ``ax`` if given."""
+        audit = self.audit
+        names = [scaling.name for scaling, usable in zip(audit.scalings, audit.usable, strict=True) if usable]
+        ax = self.ax_ = axes_for(ax, (6.4, 1.6 + 0.3 * len(names)))
+        self.figure_ = ax.figure
+        from matplotlib.colors import ListedColormap
+        from matplotlib.patches import Patch
+
+        signs, code = audit.signs[audit.usable], audit.verdicts.code
+        rank = np.select([code == -1, code == 1], [-1, 1], 0)
+        self.order_ = np.lexsort((signs.sum(axis=0), rank))
+        kinds = (Verdict.STRONGLY_NEGATIVE, Verdict.NEUTRAL, Verdict.STRONGLY_POSITIVE, Verdict.UNKNOWN)
+        cells = np.vstack([code, signs])[:, self.order_] + 1  # the place of each code in the list of kinds
+        colours = ListedColormap([LOOKS[kind].colour for kind in kinds])
+        ax.imshow(cells, cmap=colours, vmin=0, vmax=3, aspect="auto", interpolation="nearest", rasterized=True)
+        ax.set_yticks(range(len(names) + 1), ["verdict", *(shortened(name) for name in names)])
+        ax.axhline(0.5, color="white", lw=4)
+        for edge in np.flatnonzero(np.diff(rank[self.order_])):
+            ax.axvline(edge + 0.5, color=INK, lw=1)
+        ax.set_xlabel(f"{shortened(audit.noun)}, sorted by verdict")
+        ax.set_xticks([])
+        ax.tick_params(length=0)
+        present = set(cells.ravel().tolist())
+        texts = (*(shortened(audit.class_names[k]) for k in (0, 1)), "neutral", "unknown")
+        patches = [
+            Patch(facecolor=LOOKS[kinds[k]].colour, edgecolor=INK, label=text)
+            for k, text in zip((0, 2, 1, 3), texts, strict=True)
+            if k in present
+        ]
+        ax.legend(
+            handles=patches, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(patches), fontsize=8, frameon=False
+        )
+        return self
+
+
+class FeatureShareDisplay:
+    """For each feature, how many labels change when it alone is rescaled, and how many points are neutral without it.
+
+    Where the audit asked about limited factors there is a third bar: labels that change when all features are off by up to
+    κ, but hold when this one is not.
+
+    The upright line is the share of neutral points with all the features. A bar of "neutral without it" that ends far to
+    the left of the line belongs to a feature that causes much of the neutrality; there is none where the classes can't be
+    separated without the feature.
+
+    Parameters
+    ----------
+    audit : Audit
+    most : int
+        So many features are shown, those with the longest bars.
+
+    Attributes
+    ----------
+    order_ : int array
+        The features from the top down; set by ``plot``, as are ``ax_`` and ``figure_``.
+
+    Examples
+    --------
+    >>> from rescaleinv.audit import scaling_audit
+    >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[4, 4], [-1, 4], [0, 0]])
+    >>> FeatureShareDisplay.from_audit(audit).order_
+    array([0, 1])
+    """
+
+    def __init__(self, *, audit: Audit, most: int = 20) -> None:
+        self.audit, self.most = _checked(audit), most
+
+    @classmethod
+    def from_audit(cls, audit: Audit, *, most: int = 20, ax: Any = None) -> FeatureShareDisplay:
+        """Draw the bars of an audit."""
+        return cls(audit=audit, most=most).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> FeatureShareDisplay:
+        """Draw it, into ``ax`` if given."""
+        shares = self.audit.features
+        self.order_ = np.argsort(-shares["alone"].to_numpy(), kind="stable")[: self.most]
+        columns: dict[str, tuple[str, str, str]] = {
+            "changed when it alone is rescaled": ("alone", LOOKS[Verdict.STRONGLY_POSITIVE].colour, "//"),
+            "neutral without it": ("neutral without", LOOKS[Verdict.STRONGLY_NEGATIVE].colour, ""),
+        }
+        if self.audit.limited is not None:
+            label = f"changed by factors up to {self.audit.limited.kappa:g}, but not if it is fixed"
+            columns[label] = ("fixed", LOOKS[Verdict.NEUTRAL].colour, "..")
+        ax = self.ax_ = axes_for(ax, (6.4, 1.5 + 0.5 * len(self.order_)))
+        self.figure_ = ax.figure
+        height = 0.8 / len(columns)
+        places = np.arange(len(self.order_))
+        for k, (label, (column, colour, hatch)) in enumerate(columns.items()):
+            values = np.nan_to_num(shares[column].to_numpy(dtype=float)[self.order_])
+            shift = (k - (len(columns) - 1) / 2) * height
+            ax.barh(places + shift, values, height, color=colour, hatch=hatch, edgecolor="white", lw=0.3, label=label)
+        neutral = float(self.audit.verdicts.neutral.mean())
+        ax.axvline(neutral, color=INK, lw=1.2, ls="--", label="neutral with all features")
+        ax.set_yticks(places, [shortened(self.audit.feature_names[j]) for j in self.order_])
+        ax.invert_yaxis()
+        ax.set_xlabel(f"share of the {shortened(self.audit.noun)}")
+        ax.xaxis.set_major_formatter(as_percent)
+        legend_above(ax, columns=1)
+        return self
+
+
+def _checked(audit: Any) -> Audit:
+    if not isinstance(audit, Audit):
+        raise InputError(f"{type(audit).__name__} was given; what scaling_audit returns is needed")
+    return audit

@@ -1,0 +1,1 @@
+"""Branch and bound: parts of the range of rescalings, each settled by an inequality in exact numbers."""

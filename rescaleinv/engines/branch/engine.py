@@ -1,0 +1,229 @@
+"""Limited rescaling, soft margins and many features: the gap engine decides points one at a time, each with its proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from rescaleinv import verify
+from rescaleinv._util.progress import progress_bar
+from rescaleinv._util.types import FloatArray, IntArray
+from rescaleinv.certificates.certificate import Certificate, Witness
+from rescaleinv.engines.branch.certificates import SCOPE, certificate
+from rescaleinv.engines.branch.problem import LimitedProblem
+from rescaleinv.engines.branch.radius import Radius
+from rescaleinv.engines.branch.tree import Decision, Flip, decide
+from rescaleinv.errors import CertificateError, InputError
+from rescaleinv.theory.inputs import as_matrix
+from rescaleinv.theory.scale_range import as_groups, as_scale_range
+from rescaleinv.theory.training_set import TrainingSet, require_training_set
+from rescaleinv.verdict import Verdict, Verdicts
+
+# Parts into which the range of a point may be split before it is UNKNOWN; some 2 ms each with 30 features.
+DEFAULT_MAX_PARTS = 5000
+# The same for each of the ranges that the radius of a point tries.
+_PARTS_A_RANGE = 1500
+# Points handed to a process at a time.
+_POINTS_A_TURN = 8
+
+
+class GapEngine:
+    """Decides whether a label is the same for all rescalings in a limited range, with a hard or a soft margin.
+
+    A strong verdict comes with parts that cover the range, each settled by an inequality that anyone can check; a neutral
+    one with two rescalings in the range. Both are "certified". What is not settled within the limits is UNKNOWN, and so is a
+    tie: a decision value that comes to 0 exactly has no strict proof. ``lower`` and ``upper`` of the verdicts are nan.
+
+    Parameters
+    ----------
+    training_set : TrainingSet
+        Must be separable unless there are penalties.
+    scale_range : number, pair, array of pairs, or mapping
+        The range of each factor τ, see :func:`rescaleinv.theory.scale_range.as_scale_range`; finite and positive.
+    groups : sequence or mapping, optional
+        Features with the same label share one factor τ: those of one unit, or the columns of one variable.
+    penalties : array, optional
+        C times the weight of each row: a soft margin. The verdict is then about *every* optimal classifier, as its intercept
+        need not be unique. None: a hard margin.
+    time_limit : float, optional
+        Seconds a point.
+    max_parts : int
+        Parts of the range a point; see ``time_limit``.
+    n_jobs : int
+        Processes, by joblib (-1: all cores).
+    left_out : int
+        How many rows were left out of the data to make it separable, to be stated in certificates.
+    progress : bool, optional
+        A progress bar on stderr; if not given, only on a terminal and when it takes long.
+
+    Examples
+    --------
+    Example 2 of the paper: the label of (-1, 4) changes at τ = (5, 1), and not where units are wrong by 5 % at most.
+
+    >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    >>> GapEngine(ts, 1.05).certify([[-1, 4], [3, 3]])
+    Verdicts(2 points: 2 strongly positive (100%))
+    >>> verdicts = GapEngine(ts, 5).certify([[-1, 4], [3, 3]])
+    >>> verdicts.code
+    array([0, 1], dtype=int8)
+    >>> from rescaleinv.verify import check
+    >>> check(verdicts.certificate(0).to_json()), check(verdicts.certificate(1).to_json())
+    ('neutral within the range', 'strongly positive within the range')
+    """
+
+    def __init__(
+        self,
+        training_set: TrainingSet,
+        scale_range: Any,
+        *,
+        groups: Any = None,
+        penalties: Any = None,
+        time_limit: float | None = None,
+        max_parts: int = DEFAULT_MAX_PARTS,
+        n_jobs: int = 1,
+        left_out: int = 0,
+        progress: bool | None = None,
+    ) -> None:
+        require_training_set(training_set)
+        if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+            raise InputError(f"time_limit is {time_limit!r}; a positive number of seconds, or None, is needed")
+        for name, value, least in (("max_parts", max_parts, 1), ("left_out", left_out, 0)):
+            if not isinstance(value, Integral) or value < least:
+                raise InputError(f"{name} is {value!r}; a whole number of at least {least} is needed")
+        if not isinstance(n_jobs, Integral) or n_jobs == 0:
+            raise InputError(f"n_jobs is {n_jobs!r}; a number of processes, or -1 for all cores, is needed")
+        self.training_set: TrainingSet = training_set
+        n, names = training_set.n_features, training_set.feature_names
+        limits = as_scale_range(scale_range, n, names)
+        if limits is None:
+            raise InputError("the gap engine needs a finite scale_range, such as 2 for factors in [1/2, 2]")
+        self.limits: FloatArray = limits
+        self.groups: IntArray = as_groups(groups, n, names)
+        self.penalties: FloatArray | None = None if penalties is None else np.asarray(penalties, dtype=np.float64)
+        if self.penalties is not None and self.penalties.shape != (training_set.n_rows,):
+            raise InputError(
+                f"penalties has shape {self.penalties.shape}; one for each of {training_set.n_rows} rows is needed"
+            )
+        if self.penalties is not None and not (np.isfinite(self.penalties).all() and self.penalties.min() > 0):
+            raise InputError("the penalties must be positive and finite, for a soft margin; None is a hard margin")
+        self.problem: LimitedProblem = LimitedProblem.of(training_set, limits, self.groups, self.penalties)
+        self.time_limit: float | None = None if time_limit is None or time_limit == float("inf") else float(time_limit)
+        self.max_parts: int = int(max_parts)
+        self.n_jobs: int = int(n_jobs)
+        self.left_out: int = int(left_out)
+        self.progress: bool | None = progress
+
+    def precompute(self) -> None:
+        """Train the SVM at the given scaling."""
+        _ = self.problem.given
+
+    def certify(self, points: Any) -> Verdicts:
+        """The verdicts of the points (a table, one row a point)."""
+        rows = as_matrix(points, what="the points", n_features=self.training_set.n_features)
+        self.precompute()
+        codes, reasons = np.full(len(rows), Verdict.UNKNOWN, dtype=np.int8), np.full(len(rows), "", dtype=object)
+        with progress_bar("points", self.progress, len(rows)) as bar:
+            for done, (i, code, reason) in enumerate(self._outcomes(rows), 1):
+                codes[i], reasons[i] = code, reason
+                bar.show(done)
+        status = np.where(codes == Verdict.UNKNOWN, "", "certified").astype(object)
+        unknown = np.full(len(rows), np.nan)
+        return Verdicts(codes, unknown, unknown.copy(), reasons, status, rows, self)
+
+    def _outcomes(self, rows: FloatArray) -> Iterator[tuple[int, int, str]]:
+        if self.n_jobs == 1 or len(rows) == 1:
+            for i, row in enumerate(rows):
+                yield (i, *self._outcome(row))
+            return
+        from joblib import Parallel, delayed
+
+        turns = [range(k, min(k + _POINTS_A_TURN, len(rows))) for k in range(0, len(rows), _POINTS_A_TURN)]
+        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")
+        for turn, found in zip(turns, parallel(delayed(self._turn)(rows[turn]) for turn in turns), strict=True):
+            for i, outcome in zip(turn, found, strict=True):
+                yield (i, *outcome)
+
+    def _turn(self, rows: FloatArray) -> list[tuple[int, str]]:
+        return [self._outcome(row) for row in rows]
+
+    def _outcome(self, row: FloatArray) -> tuple[int, str]:
+        decision = self.decide(row)
+        if decision.cover is not None:
+            return decision.sign, ""
+        return (int(Verdict.NEUTRAL), "") if decision.neutral else (int(Verdict.UNKNOWN), decision.reason)
+
+    def decide(self, point: FloatArray) -> Decision:
+        """What is found of one point, with its cover or its two rescalings."""
+        return decide(self.problem, point, time_limit=self.time_limit, max_parts=self.max_parts)
+
+    def radius(self, points: Any, *, ratio: float = 1.01, largest: float = 1000.0) -> FloatArray:
+        """For each point [certified κ, refuted κ]: its label holds for all τ in [1/κ, κ], and does not.
+
+        Features whose range is (1, 1) stay frozen; groups are kept. The two are nearer to each other than ``ratio`` unless
+        a limit (``time_limit`` and some hundred parts for each range that is tried) or ``largest`` was reached: a point that
+        keeps its label up to that has infinity as its refuted κ. (With a soft margin a label is refuted where every optimal
+        classifier gives the other one; where only some do, neither end moves.)
+        """
+        rows = as_matrix(points, what="the points", n_features=self.training_set.n_features)
+        for name, value in (("ratio", ratio), ("largest", largest)):
+            if not (isinstance(value, Real) and 1 < value <= 1e50):
+                raise InputError(f"{name} is {value!r}; a number above 1, and at most 1e50, is needed")
+        parts = min(self.max_parts, _PARTS_A_RANGE)
+        radius = Radius(self.problem, float(ratio), float(largest), self.time_limit, parts)
+        found = np.empty((len(rows), 2))
+        with progress_bar("points", self.progress, len(rows)) as bar:
+            if self.n_jobs == 1 or len(rows) == 1:
+                for i, row in enumerate(rows):
+                    found[i] = radius.of(row)
+                    bar.show(i + 1)
+            else:
+                from joblib import Parallel, delayed
+
+                work = Parallel(n_jobs=self.n_jobs, return_as="generator")(delayed(radius.of)(row) for row in rows)
+                for i, ends in enumerate(work):
+                    found[i] = ends
+                    bar.show(i + 1)
+        return found
+
+    # --- what a prover offers -----------------------------------------------------------------------------------------
+
+    scope = SCOPE  # claims are about the range
+
+    @property
+    def complexes(self) -> list[verify.Complex]:
+        """None: each certificate of this engine stands by itself."""
+        return []
+
+    def _decided(self, point: FloatArray) -> Decision:
+        # what was decided once within a time limit is decided again without one
+        return decide(self.problem, point, max_parts=max(self.max_parts, DEFAULT_MAX_PARTS))
+
+    def _certificate(self, point: FloatArray, decision: Decision) -> Certificate:
+        first = [int(np.flatnonzero(self.groups == g)[0]) for g in range(int(self.groups.max()) + 1)]
+        return certificate(
+            self.problem, point, decision, self.limits[first], penalties=self.penalties, left_out=self.left_out
+        )
+
+    def explain(self, point: FloatArray) -> Witness:
+        """Two rescalings in the range that disagree about a neutral point."""
+        decision = self._decided(point)
+        if decision.positive is None or decision.negative is None:
+            raise CertificateError(
+                f"no two rescalings were found that disagree: {decision.reason or 'the point is strong'}"
+            )
+        return Witness(
+            self._rescaling(decision.positive), self._rescaling(decision.negative), self._certificate(point, decision)
+        )
+
+    def _rescaling(self, flip: Flip) -> FloatArray:
+        return np.clip(flip.factors[self.groups] ** -0.5, self.limits[:, 0], self.limits[:, 1])
+
+    def strong_certificate(self, point: FloatArray, verdict: Verdict) -> Certificate:
+        """The parts that cover the range, and what settles each."""
+        decision = self._decided(point)
+        if decision.cover is None or decision.sign != verdict:
+            raise CertificateError(f"the verdict was not found again: {decision.reason or 'another one was'}")
+        return self._certificate(point, decision)

@@ -1,0 +1,148 @@
+"""What the gap engine is asked: training rows in one common unit, the range of each group of features, the penalties."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from rescaleinv._util.types import FloatArray, IntArray
+from rescaleinv.engines.branch import kernel as kernel
+from rescaleinv.errors import InputError, InseparableError
+from rescaleinv.theory.training_set import TrainingSet
+
+# What is known of a row in a part of the range: nothing; its multiplier is 0; its margin is 1; its multiplier is its cap.
+FREE, OUT, ON, CAPPED = 0, 1, 2, 3
+
+# A hard margin's SVM whose margins are further below 1 than this is none.
+_COARSE = 1e-3
+# Factors beyond this, or below its inverse, are squared to numbers that floats do not hold in sums.
+_LARGEST_FACTOR = 1e50
+# Beyond so many rows libsvm finds the first soft margin.
+_MANY_ROWS = 300
+
+IntStates = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class LimitedProblem:
+    """The training rows, the penalties, and the box of factors d = 1/τ², one a group.
+
+    ``rows`` are the features from the anchor, all divided by one power of two: a rescaling is the user's own τ. What is
+    multiplied by ``2**shift`` (weights) or ``4**shift`` (penalties, multipliers) is here without it.
+    """
+
+    training_set: TrainingSet
+    rows: FloatArray
+    labels: FloatArray
+    caps: FloatArray
+    groups: IntArray
+    low: FloatArray
+    high: FloatArray
+    shift: int
+
+    @classmethod
+    def of(
+        cls,
+        training_set: TrainingSet,
+        ranges: FloatArray,
+        groups: IntArray | None = None,
+        penalties: FloatArray | None = None,
+    ) -> LimitedProblem:
+        """For ranges of τ (n, 2), all finite and positive, and one penalty a row (None: a hard margin)."""
+        groups = np.arange(training_set.n_features) if groups is None else groups
+        n_groups = int(groups.max()) + 1
+        first = np.array([int(np.flatnonzero(groups == g)[0]) for g in range(n_groups)])
+        for j, g in enumerate(groups):
+            if (ranges[j] != ranges[first[g]]).any():
+                raise InputError(
+                    f"features {first[g]} and {j} are of one group and share one factor, but have the ranges "
+                    f"{tuple(ranges[first[g]].tolist())} and {tuple(ranges[j].tolist())}; give them one range"
+                )
+        free = np.flatnonzero((ranges[:, 0] <= 0) | np.isinf(ranges[:, 1]))
+        if free.size:
+            raise InputError(
+                f"feature(s) {', '.join(map(str, free[:5]))} may be rescaled without limit, others not: there is no engine "
+                "for such a mixture. Give every feature a finite range, such as (1e-3, 1e3), or scale_range=None"
+            )
+        if ranges.max() > _LARGEST_FACTOR or ranges.min() < 1 / _LARGEST_FACTOR:
+            raise InputError(
+                f"factors up to {max(float(ranges.max()), 1 / float(ranges.min())):g} are in the scale range; "
+                f"{_LARGEST_FACTOR:g} is the most. scale_range=None is every rescaling"
+            )
+        # a common factor of all features is a change of C and nothing else
+        varies = training_set.conditioned.any(axis=0)
+        shift = int(np.max(training_set.conditioning.exponent, where=varies, initial=-1000))
+        shift = 0 if shift == -1000 else shift
+        rows = np.ldexp(training_set.features - training_set.conditioning.anchor, -shift)
+        caps = np.full(training_set.n_rows, np.inf)
+        if penalties is not None:
+            with np.errstate(over="ignore", under="ignore"):
+                caps = np.ldexp(np.asarray(penalties, dtype=np.float64), 2 * shift)
+            if not (np.isfinite(caps).all() and caps.min() > 0):
+                raise InputError("C times the square of the features' range is beyond what a float can hold")
+        limits = ranges[first]
+        return cls(
+            training_set,
+            np.ascontiguousarray(rows),
+            training_set.signs.astype(np.float64),
+            caps,
+            groups.astype(np.int64),
+            1 / limits[:, 1] ** 2,
+            1 / limits[:, 0] ** 2,
+            shift,
+        )
+
+    @property
+    def soft(self) -> bool:
+        return bool(np.isfinite(self.caps[0]))
+
+    @cached_property
+    def need(self) -> FloatArray:
+        return np.ones(len(self.rows))
+
+    def place(self, point: FloatArray) -> FloatArray:
+        """A point in the units of the rows."""
+        return np.ldexp(point - self.training_set.conditioning.anchor, -self.shift)
+
+    def train(self, factors: FloatArray, multipliers: FloatArray) -> tuple[FloatArray, float, bool]:
+        """The SVM at these factors d, one a group; ``multipliers`` are the start, and the answer."""
+        weights, intercept, _, converged = kernel.train(
+            self.rows, self.labels, self.need, self.caps, 1 / factors[self.groups], multipliers
+        )
+        return weights, float(intercept), bool(converged)
+
+    def _first_guess(self) -> FloatArray:
+        """Multipliers to start from: libsvm's where rows are many, as an active set takes one at a time."""
+        multipliers = np.zeros(len(self.rows))
+        if self.soft and len(self.rows) > _MANY_ROWS:
+            from sklearn.svm import SVC
+
+            largest = float(self.caps.max())
+            svm = SVC(C=largest, kernel="precomputed", tol=1e-4, max_iter=100_000)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a guess need not have converged
+                svm.fit(self.rows @ self.rows.T, self.labels, sample_weight=self.caps / largest)
+            multipliers[svm.support_] = np.clip(np.abs(svm.dual_coef_[0]), 0, self.caps[svm.support_])
+            # its rounding must not leave the classes out of balance: the larger class gives way, within its bounds
+            sums = [multipliers[self.labels == label].sum() for label in (1.0, -1.0)]
+            for label, own, other in ((1.0, *sums), (-1.0, *reversed(sums))):
+                if own > other:
+                    multipliers[self.labels == label] *= other / own
+        return multipliers
+
+    @cached_property
+    def given(self) -> tuple[FloatArray, float, FloatArray]:
+        """Weights, intercept and multipliers at the scaling that the data have (d = 1)."""
+        multipliers = self._first_guess()
+        weights, intercept, converged = self.train(np.ones(len(self.low)), multipliers)
+        margins = self.labels * (self.rows @ weights + intercept)
+        if not converged or (not self.soft and margins.min() < 1 - _COARSE):
+            raise InseparableError(
+                "the SVM at the given scaling was not found: the classes are not separable, or by so little that floats "
+                "do not tell; use a finite C"
+            )
+        return weights, intercept, multipliers

@@ -1,0 +1,416 @@
+"""Decides points by all vertices of the closure of RO(X): enumerated once a training set, then a matrix product."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from joblib import Parallel, delayed
+
+from rescaleinv import verify
+from rescaleinv._util.progress import progress_bar
+from rescaleinv._util.types import FloatArray
+from rescaleinv.certificates.certificate import Certificate, Witness
+from rescaleinv.certificates.finite_rescaling import label_at_finite_rescaling
+from rescaleinv.certificates.two_rescalings import certificate_of, exact_optimum, witness_from
+from rescaleinv.engines import Engine
+from rescaleinv.engines.complex.hull import extremes, outer_vertices
+from rescaleinv.engines.complex.proof import ComplexProof, ProofWriter
+from rescaleinv.engines.complex.ties import ExactVertices, attained_tie
+from rescaleinv.engines.complex.walk import Budget, Vertices, available_processors, enumerate_vertices
+from rescaleinv.engines.redundant_rows import rows_that_matter
+from rescaleinv.errors import CertificateError, InputError
+from rescaleinv.theory.exact_svm import ExactClassifier
+from rescaleinv.theory.inputs import as_matrix
+from rescaleinv.theory.rationals import rational_text
+from rescaleinv.theory.training_set import TrainingSet, require_training_set
+from rescaleinv.verdict import Verdict, Verdicts, verdict_words
+
+# Decision values nearer to zero than this, relative to the margin and the sizes of their terms, are decided in rationals.
+_NEAR = 1e-9
+_POINTS_AT_A_TIME = 65_536
+# Fewer products of a point and a vertex than this take less time than starting threads does.
+_WORTH_THREADS = 1_000_000
+# Fewer vertices than this are checked in less time than starting processes takes.
+_WORTH_PROCESSES = 2_000
+# From so many points on, leaving out the vertices that are inside the hull of the others pays for finding them.
+_LARGE_BATCH = 200_000
+
+
+@dataclass(frozen=True)
+class _Decision:
+    """What the exact look at one point found."""
+
+    code: Verdict
+    lower: float
+    upper: float
+    reason: str = ""
+
+
+def _to_float(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+class ComplexEngine:
+    """All rescalings at once: the vertices of the closure of RO(X), and what they say of any number of points.
+
+    The number of vertices grows about threefold with each feature: thousands at 10 features, a million at 14.
+
+    Parameters
+    ----------
+    training_set : TrainingSet
+        Must be separable.
+    max_vertices, max_seconds, max_bytes : optional
+        The budget of the enumeration. When it is used up, the vertices found so far still prove points neutral where they
+        can; the others go to ``fallback`` if there is one, and are UNKNOWN if not.
+    fallback : Engine, optional
+        Decides the points that an incomplete enumeration leaves open.
+    n_jobs : int, optional
+        Threads; all processors if not given, or -1.
+    left_out : int
+        How many rows were left out of the training set before, for the certificates to state.
+    progress : bool, optional
+        Show a progress bar; if not given, on a terminal, when it takes longer than a second or two.
+
+    Examples
+    --------
+    >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+    >>> verdicts = engine.certify([[-1, 4], [4, 4], [0, 0]])
+    >>> list(verdicts)
+    [<Verdict.NEUTRAL: 0>, <Verdict.STRONGLY_POSITIVE: 1>, <Verdict.STRONGLY_NEGATIVE: -1>]
+    >>> verdicts.lower.round(9), verdicts.upper.round(9)
+    (array([-1., 14., -6.]), array([ 4., 14., -6.]))
+    >>> from rescaleinv.verify import check
+    >>> check(verdicts.certificate(0).to_json())
+    'neutral'
+    """
+
+    def __init__(
+        self,
+        training_set: TrainingSet,
+        *,
+        max_vertices: int | None = 20_000_000,
+        max_seconds: float | None = None,
+        max_bytes: int | None = 8 * 2**30,
+        fallback: Engine | None = None,
+        n_jobs: int | None = None,
+        left_out: int = 0,
+        progress: bool | None = None,
+    ) -> None:
+        require_training_set(training_set)
+        for name, value in (("max_vertices", max_vertices), ("max_seconds", max_seconds), ("max_bytes", max_bytes)):
+            if value is not None and not (isinstance(value, Real) and value > 0):
+                raise InputError(f"{name} is {value!r}; a positive number, or None for no limit, is needed")
+        if n_jobs is not None and not (isinstance(n_jobs, Integral) and (n_jobs > 0 or n_jobs == -1)):
+            raise InputError(f"n_jobs is {n_jobs!r}; a number of threads, or -1 for all processors, is needed")
+        if not isinstance(left_out, Integral) or left_out < 0:
+            raise InputError(f"left_out is {left_out!r}; a number of rows is needed")
+        self.training_set: TrainingSet = training_set
+        self.budget: Budget = Budget(max_vertices, max_seconds, max_bytes)
+        self.fallback: Engine | None = fallback
+        self.n_threads: int = int(n_jobs) if n_jobs is not None and n_jobs > 0 else available_processors()
+        self.left_out: int = int(left_out)
+        self.progress: bool | None = progress
+        self.proof: ComplexProof | None = None
+        self._lock: Any = threading.Lock()
+        self._vertices: Vertices | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+    def precompute(self) -> None:
+        """Enumerate the vertices now; otherwise the first ``certify`` does it."""
+        with self._lock:
+            if self._vertices is not None:
+                return
+            self._reduce()
+            with progress_bar("vertices", self.progress) as bar:
+                self._keep(
+                    enumerate_vertices(
+                        self._reduced,
+                        self.budget,
+                        n_threads=self.n_threads,
+                        report=lambda found, still_open: bar.show(found, f"{still_open:,} still open"),
+                    )
+                )
+
+    def restore(self, vertices: Vertices) -> None:
+        """Take vertices that were enumerated before and stored; a ``ValueError`` where they can't be this training set's."""
+        self._reduce()
+        n_rows, n = self._reduced.n_rows, self._reduced.n_features
+        bases, solutions = vertices.bases, vertices.solutions
+        # compiled code looks rows up by these numbers, and does not check them
+        if (
+            bases.dtype != np.int32
+            or bases.shape != solutions.shape
+            or bases.shape[1:] != (n + 1,)
+            or not len(bases)
+            or bases.min() < 0
+            or bases.max() >= n_rows + n
+            or (np.diff(np.sort(bases, axis=1), axis=1) == 0).any()
+            or solutions.dtype != np.float64
+            or not np.isfinite(solutions).all()
+            or vertices.residues.dtype != np.uint64
+            or vertices.residues.shape != (n_rows, n + 1)
+            or vertices.tilt.dtype != np.int64
+            or vertices.tilt.shape != (n_rows,)
+        ):
+            raise ValueError("its vertices are not those of its training set")
+        self._keep(vertices)
+
+    def _reduce(self) -> None:
+        self._kept = rows_that_matter(self.training_set)
+        self._reduced = self.training_set.subset(self._kept)
+
+    def _keep(self, vertices: Vertices) -> None:
+        self._exact = ExactVertices(self._reduced, vertices)
+        self.__dict__.pop("_outer_solutions", None)
+        self._vertices = vertices
+
+    @property
+    def enumerated(self) -> Vertices | None:
+        """The vertices if they have been enumerated already."""
+        return self._vertices
+
+    @property
+    def vertices(self) -> Vertices:
+        """The vertices in the conditioned units of ``reduced_training_set``."""
+        self.precompute()
+        assert self._vertices is not None
+        return self._vertices
+
+    @property
+    def reduced_training_set(self) -> TrainingSet:
+        """The training set without the rows that can't matter; the vertices' bases number its rows."""
+        self.precompute()
+        return self._reduced
+
+    @property
+    def complete(self) -> bool:
+        """Whether all vertices were found within the budget."""
+        return not self.vertices.stopped
+
+    def write_proof(self, path: str | Path) -> ComplexProof:
+        """Write the complex certificate: strong verdicts from then on are "certified". It is not checked yet."""
+        writer = self._writer()
+        with progress_bar("vertices written", self.progress, len(writer.vertices.bases)) as bar:
+            proof = writer.write(path, lambda done, total: bar.show(done))
+        return self._proved_by(writer, proof)
+
+    def prove(self, path: str | Path) -> ComplexProof:
+        """Write the complex certificate and have it checked by ``rescaleinv.verify``, exactly.
+
+        Should the checker find the walk wrong about an edge, the walk is corrected. Strong verdicts of ``certify`` are
+        "certified" from then on, and ``Verdicts.prove`` makes them "proved".
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     proof = engine.prove(pathlib.Path(folder) / "complex.jsonl")
+        >>> proof.n_vertices, proof.n_corrected
+        (2, 0)
+        >>> print(engine.certify([[-1, 4], [4, 4], [0, 0]]).prove().status)
+        ['proved' 'proved' 'proved']
+        """
+        writer = self._writer()
+        with (
+            progress_bar("vertices checked", self.progress, len(writer.vertices.bases)) as bar,
+            Parallel(n_jobs=self.n_threads, return_as="generator") as pool,
+        ):
+
+            def parallel(check: Callable[..., Any], blocks: Iterable[Any]) -> Iterable[Any]:
+                return pool(delayed(check)(block) for block in blocks)
+
+            proof = writer.prove(
+                path,
+                parallel=map if len(writer.vertices.bases) < _WORTH_PROCESSES else parallel,
+                report_check=lambda done, total: bar.show(done),
+            )
+        return self._proved_by(writer, proof)
+
+    def _proved_by(self, writer: ProofWriter, proof: ComplexProof) -> ComplexProof:
+        if writer.vertices is not self.vertices:  # the walk was corrected
+            self._keep(writer.vertices)
+        self.proof = proof
+        return proof
+
+    def _writer(self) -> ProofWriter:
+        vertices = self.vertices
+        return ProofWriter(self.training_set, self._kept, vertices, left_out=self.left_out, n_threads=self.n_threads)
+
+    scope = ""
+
+    @property
+    def complexes(self) -> list[verify.Complex]:
+        """The complex certificate, if it was checked."""
+        return [self.proof.checked] if self.proof is not None and self.proof.checked is not None else []
+
+    @cached_property
+    def _outer_solutions(self) -> FloatArray:
+        return self.vertices.solutions[outer_vertices(self.vertices.solutions)]
+
+    def decision_ranges(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The least and the largest decision value over the vertices, point by point, as floats."""
+        solutions = self._outer_solutions if len(points) >= _LARGE_BATCH else self.vertices.solutions
+        lower, upper = np.empty(len(points)), np.empty(len(points))
+        starts = range(0, len(points), max(min(_POINTS_AT_A_TIME, -(-len(points) // self.n_threads)), 64))
+
+        def part(start: int) -> int:
+            stop = min(start + starts.step, len(points))
+            conditioned = self._reduced.conditioning.apply(points[start:stop])
+            extremes(conditioned, solutions, lower[start:stop], upper[start:stop])
+            return stop - start
+
+        if len(points) * len(solutions) < _WORTH_THREADS:
+            for start in starts:
+                part(start)
+            return lower, upper
+        with (
+            progress_bar("points", self.progress, total=len(points)) as bar,
+            ThreadPoolExecutor(self.n_threads) as pool,
+        ):
+            done = 0
+            for count in pool.map(part, starts):
+                done += count
+                bar.show(done)
+        return lower, upper
+
+    def certify(self, points: Any) -> Verdicts:
+        """The verdicts of the points (a table, one row a point)."""
+        table = as_matrix(points, n_features=self.training_set.n_features)
+        lower, upper = self.decision_ranges(table)
+        largest = np.abs(self.vertices.solutions).max(axis=0)
+        with np.errstate(over="ignore"):  # an infinite nearness sends the point to the rationals
+            near = _NEAR * (1 + np.abs(self._reduced.conditioning.apply(table)) @ largest[:-1] + largest[-1])
+        code = np.full(len(table), Verdict.UNKNOWN, dtype=np.int8)
+        code[lower > near] = Verdict.STRONGLY_POSITIVE
+        code[upper < -near] = Verdict.STRONGLY_NEGATIVE
+        code[(lower < -near) & (upper > near)] = Verdict.NEUTRAL
+        reason = np.full(len(table), "", dtype=object)
+        for i in np.flatnonzero(code == Verdict.UNKNOWN):
+            decision = self._decide_exactly(table[i])
+            code[i], lower[i], upper[i], reason[i] = decision.code, decision.lower, decision.upper, decision.reason
+        strong = "computed" if self.proof is None else "certified"
+        status = np.where(code == Verdict.NEUTRAL, "certified", np.where(code == Verdict.UNKNOWN, "", strong))
+        verdicts = Verdicts(code, lower, upper, reason, status.astype(object), table, self)
+        return verdicts if self.complete else self._partial(verdicts)
+
+    def _near_zero(self, point: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """The decision values at all vertices, and which of them are too near to zero for a float to have a sign."""
+        solutions = self.vertices.solutions
+        conditioned = self._reduced.conditioning.apply(point)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = solutions[:, :-1] @ conditioned + solutions[:, -1]
+            size = 1 + np.abs(solutions[:, :-1]) @ np.abs(conditioned) + np.abs(solutions[:, -1])
+        return values, ~(np.abs(values) > _NEAR * size)  # a nan, from terms that overflow, is near too
+
+    def _decide_exactly(self, point: FloatArray) -> _Decision:
+        values, near = self._near_zero(point)
+        exact_point = [Fraction(x) for x in point.tolist()]
+        chosen = self.vertices.distinct(np.flatnonzero(near))
+        exact = {int(v): self._exact[int(v)].value(exact_point) for v in chosen}
+        clear = values[~near]
+        lower = min([*map(_to_float, exact.values()), clear.min(initial=np.inf)])
+        upper = max([*map(_to_float, exact.values()), clear.max(initial=-np.inf)])
+        any_negative = bool((clear < 0).any()) or min(exact.values(), default=0) < 0
+        any_positive = bool((clear > 0).any()) or max(exact.values(), default=0) > 0
+        if not any_negative:
+            return _Decision(Verdict.STRONGLY_POSITIVE, lower, upper)
+        if any_positive:
+            return _Decision(Verdict.NEUTRAL, lower, upper)
+        zeros = [self._exact[v] for v, value in exact.items() if value == 0]
+        tie = attained_tie(self._reduced, zeros)
+        if not tie.decided:
+            why = "the largest decision value is 0, and whether a finite rescaling attains it was not decided"
+            return _Decision(Verdict.UNKNOWN, lower, upper, why)
+        return _Decision(Verdict.STRONGLY_NEGATIVE if tie.classifier is None else Verdict.NEUTRAL, lower, upper)
+
+    def _partial(self, verdicts: Verdicts) -> Verdicts:
+        """The verdicts of an incomplete enumeration: neutral stays, the rest is open, and no bound is known."""
+        lower, upper = np.full(len(verdicts), np.nan), np.full(len(verdicts), np.nan)
+        code, status, reason = verdicts.code.copy(), verdicts.status.copy(), verdicts.reason.copy()
+        still_open = np.flatnonzero(~verdicts.neutral)
+        code[still_open] = Verdict.UNKNOWN
+        status[still_open] = ""
+        reason[still_open] = f"the enumeration of vertices stopped: it took {self.vertices.stopped}"
+        if self.fallback is not None and still_open.size:
+            other = self.fallback.certify(verdicts.points[still_open])
+            for mine, theirs in zip(
+                (code, lower, upper, status, reason),
+                (other.code, other.lower, other.upper, other.status, other.reason),
+                strict=True,
+            ):
+                mine[still_open] = theirs
+        return Verdicts(code, lower, upper, reason, status, verdicts.points, self)
+
+    def strong_certificate(self, point: Any, verdict: Verdict) -> Certificate:
+        """The certificate of a strong verdict: it refers to the complex certificate, which must have been written."""
+        if self.proof is None:
+            raise CertificateError(
+                "a strong verdict is certified by the whole complex: call prove(path) of the engine first"
+            )
+        row = as_matrix([list(point)], what="the point", n_features=self.training_set.n_features)[0]
+        exact_point = [Fraction(x) for x in row.tolist()]
+        refutations: list[list[Fraction]] = []
+        if verdict is Verdict.STRONGLY_NEGATIVE:
+            doubtful = self.vertices.distinct(np.flatnonzero(self._near_zero(row)[1]))
+            zeros = [self._exact[v] for v in doubtful.tolist() if self._exact[v].value(exact_point) == 0]
+            refutations = attained_tie(self._reduced, zeros).refutations
+        evidence = {
+            "kind": "complex",
+            "sha256": self.proof.sha256,
+            "ties": [[rational_text(value) for value in vector] for vector in refutations],
+        }
+        return certificate_of(self.training_set, exact_point, verdict_words(verdict), evidence, left_out=self.left_out)
+
+    def explain(self, point: Any) -> Witness:
+        """Two finite rescalings that disagree about a neutral point, with the exact certificate."""
+        row = as_matrix([list(point)], what="the point", n_features=self.training_set.n_features)[0]
+        exact_point = [Fraction(x) for x in row.tolist()]
+        values, near = self._near_zero(row)
+        positive = self._labelled(exact_point, values, near, 1)
+        negative = self._labelled(exact_point, values, near, -1)
+        if (positive is None or negative is None) and self.fallback is not None and not self.complete:
+            return self.fallback.certify(row[None, :]).witness(0)
+        if positive is None or negative is None:
+            raise CertificateError("the point is not neutral: no two rescalings disagree about it")
+        return witness_from(self.training_set, exact_point, positive, negative, left_out=self.left_out)
+
+    def _labelled(
+        self, point: list[Fraction], values: FloatArray, near: npt.NDArray[np.bool_], side: int
+    ) -> ExactClassifier | None:
+        """A classifier of RO(X) that puts the point on the given side, exactly, if the vertices have one."""
+        clear = np.flatnonzero(~near & (side * values > 0))
+        doubtful = self.vertices.distinct(np.flatnonzero(near))
+        candidates = [*clear[np.argsort(-side * values[clear])][:3].tolist(), *doubtful.tolist()]
+        zeros = []
+        for v in candidates:
+            vertex = self._exact[int(v)]
+            value = vertex.value(point)
+            if side * value > 0:
+                return label_at_finite_rescaling(self.training_set, vertex.weights, vertex.intercept, point)
+            if value == 0:
+                zeros.append(vertex)
+        if side > 0 and zeros:
+            tie = attained_tie(self._reduced, zeros)
+            if tie.classifier is not None:
+                return exact_optimum(self.training_set, *tie.classifier)
+        return None

@@ -1,0 +1,99 @@
+"""Exact decisions about points that lie on some vertex's hyperplane, up to rounding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rescaleinv.engines.complex.walk import Vertices, exact_vertex
+from rescaleinv.theory.optimality import probe_cell
+from rescaleinv.theory.training_set import TrainingSet
+
+# So many cells are looked at before the question whether a tie is attained is given up.
+_MOST_CELLS = 5000
+
+
+@dataclass(frozen=True)
+class ExactVertex:
+    """A vertex (w, b) in rationals of the original units, with its tight rows and the signs of its weights."""
+
+    weights: list[Fraction]
+    intercept: Fraction
+    tight: frozenset[int]
+    signs: tuple[int, ...]
+
+    def value(self, point: list[Fraction]) -> Fraction:
+        return sum((w * x for w, x in zip(self.weights, point, strict=True) if w), self.intercept)
+
+
+class ExactVertices:
+    """The vertices of an enumeration as rationals, each solved when it is first asked for."""
+
+    def __init__(self, training_set: TrainingSet, vertices: Vertices) -> None:
+        self.training_set = training_set
+        self.vertices = vertices
+        self._solved: dict[int, ExactVertex] = {}
+
+    def __getitem__(self, index: int) -> ExactVertex:
+        if index not in self._solved:
+            basis = self.vertices.bases[index].tolist()
+            n_tight = sum(item < self.training_set.n_rows for item in basis)
+            solution = exact_vertex(self.training_set, basis, [1] * n_tight)
+            assert solution is not None  # the walk has solved it
+            margins = self.training_set.exact_margins(*solution)
+            self._solved[index] = ExactVertex(
+                *solution,
+                frozenset(i for i, margin in enumerate(margins) if margin == 1),
+                tuple((w > 0) - (w < 0) for w in solution[0]),
+            )
+        return self._solved[index]
+
+
+@dataclass(frozen=True)
+class Tie:
+    """Whether f = 0 on RO(X) itself: at this classifier, or nowhere (None); or that it was not decided.
+
+    ``refutations`` (h, t) show it for the cells that hold no classifier, each of them.
+    """
+
+    classifier: tuple[list[Fraction], Fraction] | None
+    decided: bool
+    refutations: list[list[Fraction]]
+
+
+def attained_tie(training_set: TrainingSet, zeros: list[ExactVertex]) -> Tie:
+    """Given all vertices with f = 0 where f <= 0 everywhere: is f = 0 at some classifier of RO(X), not only at a limit?
+
+    The classifiers of the closure with f = 0 are the cells all of whose vertices have f = 0. Each such cell is the least
+    one that holds some of these vertices: it is tight where all of them are, and has the signs that any of them has.
+    Whether it is a cell of RO(X) is section 2's test, zeros included.
+    """
+    seen: dict[tuple[frozenset[int], tuple[int, ...]], list[ExactVertex]] = {}
+    refutations = []
+    waiting = [(vertex.tight, vertex.signs, [vertex]) for vertex in zeros]
+    while waiting:
+        tight, signs, members = waiting.pop()
+        if (tight, signs) in seen:
+            continue
+        seen[tight, signs] = members
+        if len(seen) > _MOST_CELLS:
+            return Tie(None, False, [])
+        refutation = probe_cell(training_set, sorted(tight), signs).direction
+        if refutation is not None:
+            refutations.append([*refutation[0], refutation[1]])
+        else:
+            share = Fraction(1, len(members))
+            n = training_set.n_features
+            weights = [share * sum((v.weights[j] for v in members), Fraction(0)) for j in range(n)]
+            return Tie((weights, share * sum((v.intercept for v in members), Fraction(0))), True, [])
+        for vertex in zeros:
+            joined = _joined_signs(signs, vertex.signs)
+            if joined is not None and (tight & vertex.tight, joined) not in seen and tight & vertex.tight:
+                waiting.append((tight & vertex.tight, joined, [*members, vertex]))
+    return Tie(None, True, refutations)
+
+
+def _joined_signs(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...] | None:
+    if any(a * b < 0 for a, b in zip(first, second, strict=True)):
+        return None
+    return tuple(a or b for a, b in zip(first, second, strict=True))

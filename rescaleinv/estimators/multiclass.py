@@ -1,0 +1,214 @@
+"""More than two classes: one-vs-one and one-vs-rest over the binary estimator, with sets of classes for predictions.
+
+A set holds every class that ``predict`` could give at some rescaling. Each binary classifier is rescaled on its own, which
+covers the rescalings that they have in common. So a set of one class is a strong verdict: no rescaling changes it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from rescaleinv._util.types import FloatArray
+from rescaleinv.errors import InputError
+from rescaleinv.estimators.svc import RescaleInvariantSVC
+from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights
+from rescaleinv.verdict import Verdicts
+
+# A decision value is larger than another only if it is so by this share: ranges are floats.
+_ROUNDING = 1e-9
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
+    """What both have in common: binary problems made of the classes, and one estimator for each."""
+
+    def __init__(self, estimator: RescaleInvariantSVC | None = None) -> None:
+        self.estimator = estimator
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @abstractmethod
+    def _problems(self, labels: npt.NDArray[Any]) -> list[tuple[npt.NDArray[Any], BoolArray]]:
+        """The binary problems: a label for each row, and which of the rows are part of it."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit one clone of the estimator for each binary problem.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+        y : sequence of labels, two different ones at least
+        sample_weight : sequence of numbers >= 0, optional
+            As in :class:`RescaleInvariantSVC`.
+        """
+        features = checked_features(self, X, fitting=True)
+        labels = checked_labels(self, y, len(features))
+        weights = checked_weights(sample_weight, features)
+        classes = np.unique(labels[weights > 0])
+        if len(classes) < 2:
+            raise InputError(
+                f"the training set has one class ({classes[0]!r}, {(weights > 0).sum()} rows); two or more are needed"
+            )
+        self.classes_ = classes
+        estimator = RescaleInvariantSVC() if self.estimator is None else self.estimator
+        # rows of other classes are given with weight 0, so that the numbers of rows in warnings are those of X
+        self.estimators_ = [
+            clone(estimator).fit(X, targets, sample_weight=weights * part) for targets, part in self._problems(labels)
+        ]
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of each point at the given scaling: always one."""
+        values = self.decision_function(X)
+        chosen = (values >= 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+        labels: npt.NDArray[Any] = self.classes_[chosen]
+        return labels
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """One value a class, the largest of which is predicted; with two classes one value, of the second class."""
+        check_is_fitted(self)
+        checked_features(self, X, fitting=False)
+        values = np.column_stack([estimator.decision_function(X) for estimator in self.estimators_])
+        return values[:, 0] if len(self.classes_) == 2 else self._class_values(values)
+
+    @abstractmethod
+    def _class_values(self, values: FloatArray) -> FloatArray:
+        """A value for each class from those of the binary classifiers, one column each."""
+
+    def predict_set(self, X: Any) -> BoolArray:
+        """For each point, which classes some rescaling could give it: bool, one column a class, never a row of False."""
+        check_is_fitted(self)
+        checked_features(self, X, fitting=False)
+        if len(self.classes_) == 2:
+            return self.estimators_[0].predict_set(X)
+        return self._class_sets([estimator.certify(X) for estimator in self.estimators_])
+
+    @abstractmethod
+    def _class_sets(self, verdicts: list[Verdicts]) -> BoolArray:
+        """``predict_set`` for three classes or more, from the verdicts of the binary classifiers."""
+
+
+class RescaleInvariantOneVsOne(_OfBinaryClassifiers):
+    """One binary classifier for each pair of classes; they vote.
+
+    The class with the most votes is predicted; of classes with as many votes, the one with the largest sum of decision
+    values (each brought into (-1/3, 1/3), so that they decide ties and nothing else).
+
+    A class stays in ``predict_set`` unless no rescaling can make it win the vote: unless another class surely gets more
+    votes (strong verdicts for it) than this one can get (pairs in which there is no strong verdict against it). So the
+    predicted class is in the set. Where strong verdicts run in a circle (a beats b, b beats c, c beats a) all three stay:
+    they have as many votes under every rescaling, and the decision values, which depend on it, choose.
+
+    Parameters
+    ----------
+    estimator : RescaleInvariantSVC, optional
+        What is cloned for each pair; ``RescaleInvariantSVC()`` if not given.
+
+    Attributes
+    ----------
+    classes_ : array
+    estimators_ : list of RescaleInvariantSVC
+        In the order of the pairs (0, 1), (0, 2), …, (1, 2), …; the later class is the positive one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = RescaleInvariantOneVsOne().fit(X[::5], y[::5])
+    >>> clf.predict(X[[1, 52, 119]])
+    array([0, 1, 1])
+    >>> clf.predict_set(X[[1, 52, 119]])
+    array([[ True, False, False],
+           [False,  True,  True],
+           [False,  True,  True]])
+
+    (The last one is of class 2: the set says that its label depends on the scaling.)
+    """
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        return list(combinations(range(len(self.classes_)), 2))
+
+    def _problems(self, labels: npt.NDArray[Any]) -> list[tuple[npt.NDArray[Any], BoolArray]]:
+        return [(labels, np.isin(labels, self.classes_[list(pair)])) for pair in self._pairs()]
+
+    def _class_values(self, values: FloatArray) -> FloatArray:
+        votes, confidences = np.zeros((2, len(values), len(self.classes_)))
+        for (first, second), value in zip(self._pairs(), values.T, strict=True):
+            votes[:, second] += value >= 0
+            votes[:, first] += value < 0
+            confidences[:, second] += value
+            confidences[:, first] -= value
+        return votes + confidences / (3 * (np.abs(confidences) + 1))
+
+    def _class_sets(self, verdicts: list[Verdicts]) -> BoolArray:
+        certain, possible = np.zeros((2, len(verdicts[0]), len(self.classes_)), dtype=np.intp)
+        for (first, second), of_pair in zip(self._pairs(), verdicts, strict=True):
+            certain[:, second] += of_pair.strongly_positive
+            certain[:, first] += of_pair.strongly_negative
+            possible[:, second] += ~of_pair.strongly_negative
+            possible[:, first] += ~of_pair.strongly_positive
+        return possible >= certain.max(axis=1, keepdims=True)
+
+
+class RescaleInvariantOneVsRest(_OfBinaryClassifiers):
+    """One binary classifier for each class against all others; the largest decision value is predicted.
+
+    A class stays in ``predict_set`` unless no rescaling can make its decision value the largest: unless another class's
+    is always larger. The ranges of the decision values tell, where the engine gives them; the verdicts do where it does
+    not (strongly negative against strongly positive). So the predicted class is in the set. Strongly negative alone does
+    not exclude a class: where all are negative, the least negative one is predicted.
+
+    A class between the others is not separable from them by a hyperplane: rows are then left out, or a finite C is
+    needed. One-vs-one is the better choice for such data.
+
+    Parameters
+    ----------
+    estimator : RescaleInvariantSVC, optional
+        What is cloned for each class; ``RescaleInvariantSVC()`` if not given.
+
+    Attributes
+    ----------
+    classes_ : array
+    estimators_ : list of RescaleInvariantSVC
+        One a class, in their order, with the labels True (the class) and False; of two classes only the second has one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0, 0], [1, 0], [9, 0], [10, 1], [0, 9], [1, 10]])
+    >>> clf = RescaleInvariantOneVsRest().fit(X, ["a", "a", "b", "b", "c", "c"])
+    >>> clf.predict([[0, 1], [8, 1], [4, 4]])
+    array(['a', 'b', 'c'], dtype='<U1')
+    >>> clf.predict_set([[0, 1], [8, 1], [4, 4]])
+    array([[ True, False, False],
+           [False,  True, False],
+           [False,  True,  True]])
+    """
+
+    def _problems(self, labels: npt.NDArray[Any]) -> list[tuple[npt.NDArray[Any], BoolArray]]:
+        chosen = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        return [(labels == label, np.isin(labels, self.classes_)) for label in chosen]
+
+    def _class_values(self, values: FloatArray) -> FloatArray:
+        return values
+
+    def _class_sets(self, verdicts: list[Verdicts]) -> BoolArray:
+        lower = np.column_stack([np.where(np.isnan(v.lower), -np.inf, v.lower) for v in verdicts])
+        upper = np.column_stack([np.where(np.isnan(v.upper), np.inf, v.upper) for v in verdicts])
+        negative = np.column_stack([v.strongly_negative for v in verdicts])
+        some_positive = np.column_stack([v.strongly_positive for v in verdicts]).any(axis=1, keepdims=True)
+        largest = lower.max(axis=1, keepdims=True)
+        rounding = _ROUNDING * (1 + np.abs(np.where(np.isinf(largest), 0, largest)))
+        return (upper >= largest - rounding) & ~(negative & some_positive)

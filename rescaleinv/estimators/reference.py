@@ -1,0 +1,62 @@
+"""The ordinary SVM of a fitted estimator: its decision values at the scaling that the features have."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from rescaleinv._util.types import FloatArray
+from rescaleinv.theory.exact_svm import ExactClassifier
+from rescaleinv.theory.svm import exact_svm_at
+from rescaleinv.theory.training_set import TrainingSet
+
+# Decision values nearer to zero than this, relative to the sizes of their terms, are computed in rationals.
+_NEAR = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceSVM:
+    """w·x + b by floats, and in rationals where a float's sign is not to be trusted.
+
+    On data of integers many points lie on the hyperplane itself, where f = 0 is positive; rounding gives some of them the
+    other label, which a strong verdict would then contradict. A soft margin has no exact solution here: floats decide.
+    """
+
+    training_set: TrainingSet
+    weights: FloatArray
+    intercept: float
+    value_at_anchor: float
+    hard_margin: bool
+
+    def decision_function(self, points: FloatArray) -> FloatArray:
+        """The decision values of the points, a finite matrix.
+
+        >>> from rescaleinv.theory.svm import minimal_norm_svm
+        >>> ts = TrainingSet([[0.0, 0], [0, 3], [3, 3], [3, 0.1]], [-1, -1, 1, 1])
+        >>> svm = minimal_norm_svm(ts)
+        >>> reference = ReferenceSVM(ts, svm.weights, svm.intercept, svm.value_at_anchor, hard_margin=True)
+        >>> reference.decision_function(np.array([[1.5, 7], [3, 7]]))
+        array([0., 1.])
+        """
+        # from the anchor: where features have large offsets, the intercept has lost digits
+        shifted = points - self.training_set.conditioning.anchor
+        values: FloatArray = shifted @ self.weights + self.value_at_anchor
+        if self.hard_margin:
+            size = 1 + np.abs(shifted) @ np.abs(self.weights) + abs(self.value_at_anchor)
+            for i in np.flatnonzero(np.abs(values) <= _NEAR * size):
+                values[i] = _with_its_sign(self._exact.decision_value([Fraction(x) for x in points[i].tolist()]))
+        return values
+
+    @cached_property
+    def _exact(self) -> ExactClassifier:
+        return exact_svm_at(self.training_set, np.ones(self.training_set.n_features))
+
+
+def _with_its_sign(value: Fraction) -> float:
+    """As a float, which is not zero unless the value is."""
+    nearest = float(value)
+    return nearest if nearest or not value else math.ulp(0.0) * (1 if value > 0 else -1)

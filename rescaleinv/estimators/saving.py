@@ -1,0 +1,168 @@
+"""Models as one file without pickle: an npz container of plain arrays, one of which is a header in JSON.
+
+A file from a stranger can't run code. Its digest finds damage; a liar can make it anew, so that what a file says is as good
+as the place that it comes from. (Certificates are for those who need not believe.)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rescaleinv._util.files import replacing
+from rescaleinv.engines import Engine
+from rescaleinv.errors import InputError
+
+_FORMAT = "rescaleinv-model"
+_VERSION = 1
+_HEADER = "header"
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+def write(path: str | Path, content: dict[str, Any], arrays: Arrays) -> None:
+    """Write the content (JSON) and the arrays to one file, all of it or nothing."""
+    header = {"format": _FORMAT, "version": _VERSION, "content": content, "digest": _digest(content, arrays)}
+    text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
+    with replacing(path) as file:
+        np.savez(file, allow_pickle=False, **{_HEADER: text}, **arrays)
+
+
+class _NewerFormatError(Exception):
+    """The file is of a version that this package does not know."""
+
+
+@contextmanager
+def reading(path: str | Path) -> Iterator[tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]]:
+    """The content and the arrays of a file. Whatever is wrong with them, here or inside, is one clear error."""
+    with Path(path).open("rb") as file:
+        try:
+            yield _read(file)
+        except _NewerFormatError as error:
+            raise InputError(f"{path} was written by a newer version of rescaleinv: {error}") from error
+        except Exception as error:  # there is no end to what a damaged file may lead to
+            raise InputError(f"{path} is damaged, or is not a model of rescaleinv: {error}") from error
+
+
+def _read(file: Any) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    with zipfile.ZipFile(file) as container:
+        # what is stored as it is can't be larger in memory than on the disk
+        if any(entry.compress_type != zipfile.ZIP_STORED for entry in container.infolist()):
+            raise ValueError("it is compressed, which models are not")
+        file.seek(0)
+    with np.load(file, allow_pickle=False) as container:
+        if _HEADER not in container.files:
+            raise ValueError("it has no header")
+        header = json.loads(container[_HEADER].tobytes())
+        if header["format"] != _FORMAT:
+            raise ValueError(f"its format is {header['format']!r}")
+        if header["version"] > _VERSION:
+            raise _NewerFormatError(f"its format has version {header['version']}, and version {_VERSION} can be read")
+        arrays = {name: container[name] for name in container.files if name != _HEADER}
+    if _digest(header["content"], arrays) != header["digest"]:
+        raise ValueError("its digest does not fit its content")
+    return header["content"], arrays
+
+
+def _digest(content: dict[str, Any], arrays: Arrays) -> str:
+    digest = hashlib.sha256(json.dumps(content, allow_nan=False, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def pack(value: Any) -> Any:
+    """A parameter as JSON that keeps its type: what JSON does not have is an object with one field."""
+    if isinstance(value, np.generic):
+        return pack(value.item())
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return {"float": value.hex()}
+    if isinstance(value, np.ndarray):
+        return {"array": pack(value.tolist())}
+    if isinstance(value, Mapping):
+        return {"mapping": [[pack(key), pack(item)] for key, item in value.items()]}
+    if isinstance(value, (list, tuple)):
+        return {type(value).__name__: [pack(item) for item in value]}
+    raise InputError(f"the parameter {value!r} can't be saved without pickle; numbers, texts and sequences can")
+
+
+def unpack(packed: Any) -> Any:
+    """The parameter again.
+
+    >>> unpack(pack({"C": float("inf"), "scale_range": (0.5, 2)}))
+    {'C': inf, 'scale_range': (0.5, 2)}
+    """
+    if not isinstance(packed, dict):
+        return packed
+    ((kind, content),) = packed.items()
+    if kind == "float":
+        return float.fromhex(content)
+    if kind == "array":
+        return np.array(unpack(content))
+    if kind == "mapping":
+        return {unpack(key): unpack(item) for key, item in content}
+    return {"list": list, "tuple": tuple}[kind](map(unpack, content))
+
+
+def pack_labels(classes: npt.NDArray[Any]) -> tuple[Any, Arrays]:
+    """Labels as an array, or as JSON where they are Python objects."""
+    if classes.dtype.kind in "biufUmM":
+        return None, {"classes": classes}
+    return pack(classes.tolist()), {}
+
+
+def unpack_labels(packed: Any, arrays: Arrays) -> npt.NDArray[Any]:
+    classes = arrays["classes"] if packed is None else np.array(unpack(packed), dtype=object)
+    if classes.shape != (2,):
+        raise ValueError(f"it has labels of shape {classes.shape}")
+    if not classes[0] < classes[1]:
+        raise ValueError("its labels are not two different ones in ascending order")
+    return classes
+
+
+def integers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Numbers of rows: integers that are not negative."""
+    if values.dtype.kind not in "iu" or values.ndim != 1 or (values.size and values.min() < 0):
+        raise ValueError("it has row numbers that are none")
+    return values
+
+
+def require_finite(values: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
+    if values.dtype != np.float64 or values.shape != shape or not np.isfinite(values).all():
+        raise ValueError(f"it has numbers of shape {values.shape} where finite ones of shape {shape} belong")
+
+
+def pack_vertices(engine: Engine | None) -> tuple[dict[str, Any] | None, Arrays]:
+    """The vertices that an engine has enumerated, or nothing."""
+    vertices = getattr(engine, "enumerated", None)
+    if vertices is None:
+        return None, {}
+    values = {field.name: getattr(vertices, field.name) for field in fields(vertices)}
+    arrays = {f"vertices.{name}": value for name, value in values.items() if isinstance(value, np.ndarray)}
+    return {name: value for name, value in values.items() if f"vertices.{name}" not in arrays}, arrays
+
+
+def unpack_vertices(state: dict[str, Any], arrays: Arrays, engine: Engine) -> None:
+    """Give a new engine the vertices of a file, as if it had enumerated them."""
+    from rescaleinv.engines.complex.engine import ComplexEngine
+    from rescaleinv.engines.complex.walk import Vertices
+
+    if not isinstance(engine, ComplexEngine):
+        raise TypeError("it has vertices, and its parameters ask for an engine without")
+    prefix = "vertices."
+    stored: dict[str, Any] = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+    vertices = Vertices(**stored, **state)
+    engine.restore(vertices)

@@ -1,0 +1,1 @@
+"""The paper's objects: training sets, SVMs, separability, rescale-optimality, invariance, all of them checked or exact."""

@@ -1,0 +1,175 @@
+"""Does rescaling make any difference at all for this training set? (Theorems 6 and 7, Corollary 8)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import qr
+from scipy.optimize import linprog
+
+from rescaleinv._util.types import FloatArray, IntArray
+from rescaleinv.errors import SolverError
+from rescaleinv.theory.rationals import nonnegative_solution
+from rescaleinv.theory.svm import SVMSolution, exact_svm_at, minimal_norm_svm
+from rescaleinv.theory.training_set import TrainingSet, require_training_set
+
+# A weight that a linear program can lower by this share of the largest one is no tie, whatever the rounding was.
+_CLEARLY_LOWER = 1e-6
+_NOISE = 1e-12
+
+
+@dataclass(frozen=True)
+class Invariance:
+    """Whether every point keeps its label under every rescaling; if so, the one classifier that all rescalings give.
+
+    ``proved`` tells that the answer was decided in exact rationals; it is so unless a float was far from a tie.
+    """
+
+    invariant: bool
+    proved: bool
+    weights: FloatArray | None
+    intercept: float | None
+
+
+def _lowest_weight(
+    training_set: TrainingSet, svm: SVMSolution, tight: IntArray, feature: int
+) -> tuple[float, IntArray]:
+    """How low the linear program of Corollary 8 gets |w_j|, as a share of the largest weight (0: not at all).
+
+    It is written over the tight rows of the SVM only. If the SVM's own w_j is least over these, it is least over all of
+    C(X), as these are some of its constraints; if not, a short step along the way down breaks none of the others.
+    The rows that keep it from being lower come with it.
+    """
+    reach = np.ldexp(svm.weights, training_set.conditioning.exponent)
+    signs = training_set.signs[tight]
+    matrix = np.hstack([-training_set.conditioned[tight] * signs[:, None], -signs[:, None].astype(float)])
+    cost = np.zeros(training_set.n_features + 1)
+    cost[feature] = np.sign(reach[feature])
+    start = np.append(reach / np.abs(reach).max(), 0.0)
+    bounds = [(-1, 1)] * (training_set.n_features + 1)
+    # a step (δw, δb) from the SVM that keeps the tight rows feasible and lowers |w_j|, by at most w_j itself
+    bounds[feature] = (-abs(start[feature]), 0) if start[feature] > 0 else (0, abs(start[feature]))
+    answer = linprog(cost, matrix, np.zeros(len(tight)), bounds=bounds, method="highs")
+    if answer.x is None:
+        raise SolverError(f"a linear program of the invariance test failed: {answer.message}")
+    return float(-answer.fun), tight[answer.ineqlin.marginals < 0]
+
+
+def _solve_for_many(matrix: npt.NDArray[Any], right: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int] | None:
+    """N and d > 0 with matrix @ N == d * right, all integers of any size; None where the square matrix is singular.
+
+    One elimination without fractions (Bareiss) for all the right-hand sides.
+    """
+    table = np.hstack([matrix, right])
+    previous = 1
+    for k in range(len(matrix)):
+        usable = np.flatnonzero(table[k:, k])
+        if not usable.size:
+            return None
+        table[[k, k + usable[0]]] = table[[k + usable[0], k]]
+        pivot_row = table[k].copy()
+        table = (table * pivot_row[k] - np.outer(table[:, k], pivot_row)) // previous
+        table[k] = pivot_row
+        previous = pivot_row[k]
+    sign = 1 if previous > 0 else -1
+    return sign * table[:, len(matrix) :], sign * int(previous)
+
+
+def _classifier_of_least_weights(
+    training_set: TrainingSet, signs: IntArray, rows: IntArray
+) -> tuple[list[Fraction], Fraction] | None:
+    """The one classifier of all rescalings, proved by combinations of the given rows alone; None where they do not do.
+
+    If (s_j e_j, 0) = Σ c_i y_i (x_i, 1) with c >= 0, then s_j w_j >= Σ c_i for every (w, b) in C(X). A classifier of C(X)
+    that reaches this bound wherever it has weight is the smallest in every coordinate: the SVM of every rescaling.
+    """
+    if not rows.size:
+        return None
+    integers, exponents = training_set.integer_rows
+    y = training_set.signs.tolist()
+    lowest = [min(integers[i][j] for i in rows) for j in range(training_set.n_features)]
+    shifted = [[value - low for value, low in zip(integers[i], lowest, strict=True)] for i in rows]  # Σ c_i y_i = 0
+    columns = np.array(
+        [[y[i] * value for value in (*row, 1)] for i, row in zip(rows, shifted, strict=True)], dtype=object
+    ).T
+    features = np.flatnonzero(signs)
+    targets = np.zeros((len(columns), len(features)), dtype=object)
+    targets[features, np.arange(len(features))] = signs[features].tolist()
+    # as many independent coordinates as there are rows make a square system; the other coordinates are checked after
+    units = [Fraction(2) ** e for e in (*(exponents - training_set.conditioning.exponent).tolist(), 0)]
+    floats = np.array([[float(unit * value) for value in line] for unit, line in zip(units, columns, strict=True)])
+    pivots = qr(floats.T, mode="r", pivoting=True)[1][: len(rows)]
+    found = _solve_for_many(columns[pivots], targets[pivots]) if len(pivots) == len(rows) else None
+    if found is None:
+        return None
+    combinations, scale = found
+    if (combinations < 0).any() or (columns @ combinations != scale * targets).any():
+        return None
+    weights = [Fraction(0)] * training_set.n_features
+    for j, total in zip(features, combinations.sum(axis=0), strict=True):
+        weights[j] = int(signs[j]) * Fraction(int(total), scale) / Fraction(2) ** exponents[j]
+    margin_without_intercept = training_set.exact_margins(weights, Fraction(0))[rows[0]]
+    intercept = y[rows[0]] * (1 - margin_without_intercept)
+    return (weights, intercept) if min(training_set.exact_margins(weights, intercept)) >= 1 else None
+
+
+def _proved_invariant(training_set: TrainingSet) -> tuple[bool, list[Fraction], Fraction]:
+    """Decide in rationals: RO(X) is one vector iff no |w_j| of the exact SVM can be lowered on its exact tight rows."""
+    svm = exact_svm_at(training_set, np.ldexp(1.0, -training_set.conditioning.exponent))
+    margins = training_set.exact_margins(svm.weights, svm.intercept)
+    tight = [i for i, margin in enumerate(margins) if margin == 1]
+    rows, _ = training_set.integer_rows
+    y = training_set.signs.tolist()
+    columns = [[y[i] * value for value in rows[i]] + [y[i]] for i in tight]
+    matrix = list(zip(*columns, strict=True))
+    for j, w in enumerate(svm.weights):
+        if w:  # w_j is least iff its unit vector is a non-negative combination of the tight rows
+            target = [0] * (training_set.n_features + 1)
+            target[j] = 1 if w > 0 else -1
+            if nonnegative_solution(matrix, target).solution is None:
+                return False, svm.weights, svm.intercept
+    return True, svm.weights, svm.intercept
+
+
+def check_invariance(training_set: TrainingSet) -> Invariance:
+    """Is the label of *every* possible point the same under every rescaling of the features? (Corollary 8)
+
+    At most one small linear program a feature. Where the float answer is near a tie, as it always is when the answer is
+    yes, it is decided in exact rationals.
+
+    Raises
+    ------
+    InseparableError
+        If no hyperplane separates the classes.
+
+    Examples
+    --------
+    Examples 1 and 3 of the paper:
+
+    >>> check_invariance(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])).invariant
+    False
+    >>> check_invariance(TrainingSet([[-1, 5], [5, -1], [1, 1]], [1, 1, -1]))
+    Invariance(invariant=True, proved=True, weights=array([1., 1.]), intercept=-3.0)
+    """
+    require_training_set(training_set)
+    svm = minimal_norm_svm(training_set, np.ldexp(1.0, -training_set.conditioning.exponent))
+    tight = svm.tight_rows(1e-8)
+    reach = np.ldexp(svm.weights, training_set.conditioning.exponent)
+    # the quick proof may take a weight for zero, as it proves itself; where it fails no weight is rounded
+    signs = np.where(np.abs(reach) > _NOISE * np.abs(reach).max(), np.sign(reach), 0).astype(np.intp)
+    needed: set[int] = set()
+    for j in np.flatnonzero(svm.weights):
+        share, rows = _lowest_weight(training_set, svm, tight, int(j))
+        if share > _CLEARLY_LOWER:
+            return Invariance(False, False, None, None)
+        if signs[j]:
+            needed.update(rows.tolist())
+    quick = _classifier_of_least_weights(training_set, signs, np.array(sorted(needed), dtype=np.intp))
+    invariant, weights, intercept = _proved_invariant(training_set) if quick is None else (True, *quick)
+    if not invariant:
+        return Invariance(False, True, None, None)
+    return Invariance(True, True, np.array([float(w) for w in weights]), float(intercept))

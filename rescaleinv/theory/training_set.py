@@ -1,0 +1,257 @@
+"""The training set and the objects that the paper (Montazery & Wilson 2017) builds on it.
+
+The paper's symbols are in the docstrings; the names say what the things are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rescaleinv._util.types import FloatArray, IntArray
+from rescaleinv.errors import InputError
+from rescaleinv.theory.conditioning import Conditioning
+from rescaleinv.theory.inputs import as_labels, as_matrix, column_names, exact_number, listing
+from rescaleinv.theory.rationals import rational_text
+
+
+class TrainingSet:
+    """A training set X: rows of features with one of two labels, checked, and the paper's objects made of it.
+
+    Parameters
+    ----------
+    X : array, pandas or polars data frame, scipy sparse matrix, or nested lists
+        One row a point.
+    y : sequence
+        Any two labels.
+    positive : label, optional
+        Which label is the positive one; the second in sorted order if not given.
+    feature_names : sequence of str, optional
+        Taken from a data frame's columns if not given.
+    row_numbers : sequence of int, optional
+        The numbers of the rows in the data that they come from; 0, 1, … if not given.
+
+    Examples
+    --------
+    Example 1 of the paper:
+
+    >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    >>> ts.margin_vectors
+    array([[-1. ,  2. ],
+           [ 2. , -1. ],
+           [ 0.2,  0.2]])
+    >>> ts.lowest_positive([2.5, 2.5]), ts.lowest_negated_negative([2.5, 2.5])
+    (7.0, -5.0)
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        positive: Any = None,
+        feature_names: Sequence[str] | None = None,
+        row_numbers: Iterable[int] | None = None,
+    ) -> None:
+        features = as_matrix(X)
+        if len(features) == 1:
+            raise InputError("the training set has one row (1 sample); both classes are needed, so two rows at least")
+        self.signs, self.classes = as_labels(y, len(features), positive)
+        names = feature_names if feature_names is not None else column_names(X)
+        if names is not None and len(names) != features.shape[1]:
+            raise InputError(f"{len(names)} feature names were given for {features.shape[1]} features")
+        self.feature_names: tuple[str, ...] | None = None if names is None else tuple(names)
+        self.features = features.copy()  # as_matrix returns the caller's own memory where it can
+        self.row_numbers: IntArray = np.arange(len(features)) if row_numbers is None else np.array([*row_numbers])
+        if len(self.row_numbers) != len(features):
+            raise InputError(f"{len(self.row_numbers)} row numbers were given for {len(features)} rows")
+        for array in (self.features, self.signs, self.row_numbers):
+            array.flags.writeable = False
+        self.conditioning = Conditioning.of(self.features)
+
+    def __repr__(self) -> str:
+        return (
+            f"TrainingSet({self.n_rows} rows, {self.n_features} features, "
+            f"{len(self.positives)} positive ({self.classes[1]!r}), {len(self.negatives)} negative ({self.classes[0]!r}))"
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for array in (self.features, self.signs, self.row_numbers):
+            array.flags.writeable = False
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.features)
+
+    @property
+    def n_features(self) -> int:
+        return self.features.shape[1]
+
+    @cached_property
+    def positives(self) -> FloatArray:
+        """X+, the positive points."""
+        return self.features[self.signs > 0]
+
+    @cached_property
+    def negatives(self) -> FloatArray:
+        """X-, the negative points."""
+        return self.features[self.signs < 0]
+
+    @property
+    def n_pairs(self) -> int:
+        """|I(X)|, the number of pairs of a positive and a negative point."""
+        return len(self.positives) * len(self.negatives)
+
+    @property
+    def pair_numbers(self) -> range:
+        """I(X), the numbers 1, 2, … of the pairs, in the order of ``margin_vectors``."""
+        return range(1, self.n_pairs + 1)
+
+    @cached_property
+    def margin_vectors(self) -> FloatArray:
+        """Λ(X) = {(x+ - x-)/2}: one row a pair, built when first asked for."""
+        halves = (self.positives[:, None, :] - self.negatives[None, :, :]) / 2
+        return halves.reshape(self.n_pairs, self.n_features)
+
+    def lowest_positive(self, weights: npt.ArrayLike) -> float:
+        """MP_w, the smallest w·x over the positive points."""
+        return float((self.positives @ self._float_weights(weights)).min())
+
+    def lowest_negated_negative(self, weights: npt.ArrayLike) -> float:
+        """MN_w, the smallest w·(-x) over the negative points."""
+        return float((-self.negatives @ self._float_weights(weights)).min())
+
+    def _float_weights(self, weights: Any) -> FloatArray:
+        return np.array([float(w) for w in self.exact_weights(weights)])
+
+    def is_feasible(self, weights: Any, intercept: Any = None, *, tolerance: float = 0.0) -> bool:
+        """Is w in G(X) (no intercept given), or (w, b) in C(X)?
+
+        Decided exactly, the floats being taken as the rationals that they are: a constraint may be missed by
+        ``tolerance`` at most. Numbers may be ``Fraction`` too.
+
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> ts.is_feasible([3, 2]), ts.is_feasible([3, 1.9])
+        (False, False)
+        >>> ts.is_feasible([3, 2], tolerance=1e-12), ts.is_feasible([3, 2], -6, tolerance=1e-12)
+        (True, True)
+
+        (The float 1.4 is a little less than 7/5: (3, 2) misses by 4e-16.)
+        """
+        w = self.exact_weights(weights)
+        least = 1 - exact_number(tolerance, "the tolerance")
+        if intercept is not None:
+            return min(self.exact_margins(w, exact_number(intercept, "the intercept"))) >= least
+        lowest_positive, lowest_negated_negative = self._exact_extremes(w)
+        return (lowest_positive + lowest_negated_negative) / 2 >= least
+
+    def middle_intercept(self, weights: Sequence[Fraction]) -> Fraction:
+        """The b half-way between the classes, exactly: the SVM's own where its margin is 1."""
+        lowest_positive, lowest_negated_negative = self._exact_extremes(weights)
+        return (lowest_negated_negative - lowest_positive) / 2
+
+    def _exact_extremes(self, weights: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
+        scores = self.exact_margins(weights, Fraction(0))
+        positive = min(score for score, y in zip(scores, self.signs, strict=True) if y > 0)
+        return positive, min(score for score, y in zip(scores, self.signs, strict=True) if y < 0)
+
+    def exact_weights(self, weights: Any) -> list[Fraction]:
+        """One weight a feature as the rational that it is."""
+        if not isinstance(weights, Iterable):
+            raise InputError(f"the weights are {weights!r}; one for each of {self.n_features} features is needed")
+        w = [exact_number(value, f"the weight of feature {j}") for j, value in enumerate(weights)]
+        if len(w) != self.n_features:
+            raise InputError(f"{len(w)} weights were given for {self.n_features} features")
+        return w
+
+    def exact_margins(self, weights: Sequence[Fraction], intercept: Fraction) -> list[Fraction]:
+        """y_i (w·x_i + b) for every row, as exact rationals."""
+        rows, exponents = self.integer_rows
+        scaled = [w * Fraction(2) ** e for w, e in zip(weights, exponents, strict=True)]
+        denominator = math.lcm(*(value.denominator for value in (*scaled, intercept)))
+        numerators = [int(value * denominator) for value in scaled]
+        offset = int(intercept * denominator)
+        return [
+            Fraction(int(y) * (sum(map(int.__mul__, numerators, row)) + offset), denominator)
+            for row, y in zip(rows, self.signs, strict=True)
+        ]
+
+    @cached_property
+    def conditioned(self) -> FloatArray:
+        """The features in units that are powers of two, ranges between 1/2 and 1 (see ``Conditioning``)."""
+        conditioned = self.conditioning.apply(self.features)
+        back = np.ldexp(conditioned, self.conditioning.exponent)
+        lost = np.flatnonzero((back != self.features - self.conditioning.anchor).any(axis=0))
+        if lost.size:
+            raise InputError(
+                f"feature(s) {listing(lost.tolist())} have values so small beside their range that they vanish; "
+                "set such values to zero, or take their logarithm"
+            )
+        return conditioned
+
+    @cached_property
+    def integer_rows(self) -> tuple[list[list[int]], list[int]]:
+        """The features as integers: ``x[i][j] == rows[i][j] * 2**exponents[j]`` exactly."""
+        mantissas, exponents = np.frexp(self.features)
+        mantissas = np.ldexp(mantissas, 53).astype(np.int64)
+        exponents = exponents.astype(np.int64) - 53
+        lowest = np.where(mantissas == 0, np.iinfo(np.int64).max, exponents).min(axis=0)
+        lowest = np.where(lowest == np.iinfo(np.int64).max, 0, lowest)
+        shifts = np.where(mantissas == 0, 0, exponents - lowest)
+        columns = []
+        for j in range(self.n_features):
+            column = [int(m) << int(s) for m, s in zip(mantissas[:, j], shifts[:, j], strict=True)]
+            common = math.gcd(*column)
+            spare = (common & -common).bit_length() - 1 if common else 0
+            lowest[j] += spare
+            columns.append([value >> spare for value in column])
+        return [list(row) for row in zip(*columns, strict=True)], [int(e) for e in lowest]
+
+    @cached_property
+    def sha256(self) -> str:
+        """A fingerprint of the rows as exact numbers and of their signs, in order; ``verify`` computes it anew."""
+        digest = hashlib.sha256()
+        for row, sign in zip(self.features.tolist(), self.signs.tolist(), strict=True):
+            digest.update(f"{sign}:{','.join(str(Fraction(value)) for value in row)}\n".encode())
+        return digest.hexdigest()
+
+    @cached_property
+    def row_texts(self) -> list[list[str]]:
+        """The rows as exact numbers in text, as certificates state them."""
+        return [[rational_text(Fraction(value)) for value in row] for row in self.features.tolist()]
+
+    def subset(self, rows: npt.ArrayLike) -> TrainingSet:
+        """The training set of the given rows (positions or mask), which keep their ``row_numbers``."""
+        chosen = np.asarray(rows)
+        if not chosen.size:
+            raise InputError("no rows were chosen; both classes are needed, so two rows at least")
+        try:
+            self.row_numbers[chosen]
+        except IndexError as error:
+            raise InputError(f"these are not rows of a training set of {self.n_rows} rows: {error}") from error
+        part = TrainingSet(
+            self.features[chosen],
+            self.signs[chosen],
+            positive=1,
+            feature_names=self.feature_names,
+            row_numbers=self.row_numbers[chosen],
+        )
+        part.classes = self.classes
+        return part
+
+
+def require_training_set(value: Any) -> None:
+    """An ``InputError`` for anything but a ``TrainingSet``."""
+    if not isinstance(value, TrainingSet):
+        raise InputError(f"a TrainingSet is needed, {type(value).__name__} was given")

@@ -1,0 +1,71 @@
+"""What the estimators check of the data that they are given, with scikit-learn's own checks where it has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import issparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d, validate_data
+
+from rescaleinv._util.types import FloatArray
+from rescaleinv.errors import InputError, InputTypeError
+from rescaleinv.theory.inputs import as_matrix
+
+
+def checked_features(estimator: Any, X: Any, *, fitting: bool) -> FloatArray:
+    """X as a dense, finite float matrix. Number and names of the features are noted when fitting, compared otherwise."""
+    try:
+        matrix = as_matrix(X)
+    except InputError as error:
+        message = f"{error}; given to {type(estimator).__name__}"
+        try:
+            np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64)
+        except TypeError as problem:  # neither a number nor a text, which would be a ValueError
+            raise InputTypeError(f"{message} ({problem})") from error
+        except ValueError:
+            pass
+        raise InputError(message) from error
+    try:
+        validate_data(estimator, X, skip_check_array=True, reset=fitting)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    return matrix
+
+
+def checked_labels(estimator: Any, y: Any, n_rows: int) -> npt.NDArray[Any]:
+    """One label a row, as an array."""
+    if y is None:
+        raise InputError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None; one label a row is needed"
+        )
+    try:
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(labels, np.empty(n_rows))
+        check_classification_targets(labels)
+    except TypeError as error:
+        raise InputTypeError(str(error)) from error
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    return np.asarray(labels)
+
+
+def checked_weights(sample_weight: Any, features: FloatArray) -> FloatArray:
+    """One weight >= 0 a row, not all of them zero; 1 where none are given."""
+    try:
+        weights: FloatArray = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    return weights
+
+
+def checked_rows(estimator: Any, X: Any, *, fitting: bool) -> Any:
+    """X as a finite float matrix: in CSR form where it came sparse, dense otherwise; names as in ``checked_features``."""
+    try:
+        return validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, order="C", reset=fitting)
+    except TypeError as error:
+        raise InputTypeError(str(error)) from error
+    except ValueError as error:
+        raise InputError(str(error)) from error
