@@ -7,18 +7,12 @@ import made_sets
 import numpy as np
 import pytest
 
-from rescaleinv.certificates.two_rescalings import (
-    exact_optimum,
-    exact_svm_at,
-    labelled_svm_at,
-    neutral_certificate,
-    rounded,
-    witness_from,
-)
+from rescaleinv.certificates.two_rescalings import exact_optimum, labelled_svm_at, neutral_certificate, witness_from
 from rescaleinv.errors import CertificateError, InputError, InseparableError
 from rescaleinv.theory.exact_svm import ExactClassifier, exact_svm
+from rescaleinv.theory.rationals import rounded
 from rescaleinv.theory.separability import is_separable
-from rescaleinv.theory.svm import minimal_norm_svm
+from rescaleinv.theory.svm import exact_svm_at, minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verify import check
 
