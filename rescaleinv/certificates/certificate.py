@@ -32,7 +32,7 @@ class Certificate:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the content: it finds damage (a liar can make it anew; the evidence is what must convince)."""
+        """SHA-256 of the content. It detects damage, not lies: anybody can recompute it, so only the evidence counts."""
         return hashlib.sha256(_canonical(self.content)).hexdigest()
 
     def to_json(self, *, with_rows: bool = True) -> str:
@@ -56,7 +56,7 @@ class Certificate:
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
-        """Read a certificate. Whether it is true is for ``verify`` to say.
+        """Read a certificate; only ``verify`` decides whether it is true.
 
         >>> Certificate.from_json("[]")
         Traceback (most recent call last):
@@ -75,7 +75,7 @@ class Certificate:
         if digest is None:
             raise CertificateError("a certificate is a JSON object with a digest")
         if not fits:
-            raise CertificateError("the certificate is damaged: its digest does not fit its content")
+            raise CertificateError("the certificate is damaged: its digest does not match its content")
         return certificate
 
     def __repr__(self) -> str:
@@ -98,7 +98,7 @@ def _canonical(content: dict[str, Any]) -> bytes:
 
 @dataclass(frozen=True)
 class Witness:
-    """Two rescalings of the features (factors τ, one a feature) that give a point opposite labels, and the proof.
+    """Two rescalings of the features (factors τ, one per feature) that give a point opposite labels, and the proof.
 
     Train an ordinary SVM on ``x * positive`` and one on ``x * negative``, and see.
     """

@@ -14,8 +14,8 @@ from rescaleinv.theory.optimality import even_multipliers, probe_closed_cell
 from rescaleinv.theory.rationals import rounded
 from rescaleinv.theory.training_set import TrainingSet
 
-# How much smaller the squared factor of a feature without weight is tried, in bits, against the smallest of the others. The
-# last ones are for features whose values differ by hundreds of orders of magnitude.
+# By how many bits the squared factor of a feature without weight is made smaller than the smallest of the others, in turn.
+# The last ones are for features whose values differ by hundreds of orders of magnitude.
 _SHRINKS = (4, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120)
 
 
@@ -29,24 +29,21 @@ def label_at_finite_rescaling(
     """
     value = sum((w * x for w, x in zip(weights, point, strict=True)), intercept)
     if value == 0:
-        raise CertificateError(
-            "the point lies on the classifier: no nearby classifier is bound to give it the same label"
-        )
-    margins = training_set.exact_margins(weights, intercept)
-    tight = [i for i, margin in enumerate(margins) if margin == 1]
-    signs = [(w > 0) - (w < 0) for w in weights]
-    if min(margins) < 1:
+        raise CertificateError("the point lies on the classifier: nearby classifiers may give it either label")
+    tight = training_set.tight_rows(weights, intercept)
+    if tight is None:
         raise CertificateError("the classifier is not in C(X)")
+    signs = [(w > 0) - (w < 0) for w in weights]
     if all(signs):
         return exact_optimum(training_set, weights, intercept)
     for squared, active in _squared_factors(training_set, weights, tight, signs):
-        svm = _near_by(training_set, squared, active, signs, point, value > 0)
+        svm = _svm_nearby(training_set, squared, active, signs, point, value > 0)
         if svm is not None:
             return svm
-    raise CertificateError("no finite rescaling near this classifier was found that labels the point alike")
+    raise CertificateError("no finite rescaling near this classifier was found that gives the point the same label")
 
 
-def _near_by(
+def _svm_nearby(
     training_set: TrainingSet,
     squared: list[Fraction],
     active: list[int],
@@ -54,7 +51,7 @@ def _near_by(
     point: list[Fraction],
     positive: bool,
 ) -> ExactClassifier | None:
-    """The SVM of the first rescaling, of smaller and smaller factors without weight, that gives the point the label."""
+    """Shrink the factors of the features without weight until the SVM gives the point this label; return that SVM."""
     units = [Fraction(4) ** int(e) for e in training_set.conditioning.exponent]
     smallest = rounded(min(t * u for t, u, s in zip(squared, units, signs, strict=True) if s), 1)
     for shrink in _SHRINKS:
@@ -74,12 +71,12 @@ def _squared_factors(
 ) -> Iterator[tuple[list[Fraction], list[int]]]:
     """τ_j² = w_j / μ_j where w_j != 0, from multipliers that pass the closure test, and the rows these rest on.
 
-    First from float multipliers that make the factors as even as can be. They make w optimal up to rounding only, which is
-    not enough where the point is that near to the hyperplane: then from exact ones.
+    First from float multipliers that make the factors as similar as possible. They make w optimal only up to rounding,
+    which is not enough for a point very close to the hyperplane; then from exact ones.
     """
     units = [Fraction(2) ** int(e) for e in training_set.conditioning.exponent]
-    reach = np.array([float(w * u) for w, u in zip(weights, units, strict=True)])
-    even = even_multipliers(training_set, tight, signs, reach, closed=True)
+    sizes = np.array([float(w * u) for w, u in zip(weights, units, strict=True)])
+    even = even_multipliers(training_set, tight, signs, sizes, closed=True)
     if even is not None:
         multipliers = {int(i): Fraction(float(even[i])) for i in np.flatnonzero(even)}
         squared = _ratios(training_set, weights, multipliers)
@@ -92,10 +89,6 @@ def _squared_factors(
 
 
 def _ratios(training_set: TrainingSet, weights: list[Fraction], multipliers: dict[int, Fraction]) -> list[Fraction]:
-    rows, exponents = training_set.integer_rows
-    ratios = []
-    for j, w in enumerate(weights):
-        gradient = sum((a * int(training_set.signs[i]) * rows[i][j] for i, a in multipliers.items()), Fraction(0))
-        gradient *= Fraction(2) ** exponents[j]
-        ratios.append(w / gradient if w and gradient else Fraction(0))
-    return ratios
+    """w_j / μ_j, and 0 where either of them is."""
+    gradient = training_set.exact_gradient(multipliers)
+    return [w / g if w and g else Fraction(0) for w, g in zip(weights, gradient, strict=True)]

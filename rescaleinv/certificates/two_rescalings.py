@@ -19,35 +19,28 @@ from rescaleinv.theory.rationals import rational_text
 from rescaleinv.theory.svm import SHORT_BITS, exact_svm_at
 from rescaleinv.theory.training_set import TrainingSet
 
-# Squared factors are rounded to so many bits: few make short certificates, all of a float's are the last resort.
+# Squared factors are rounded to this many bits: few bits make short certificates, a float's full 53 are the last resort.
 _BITS = (SHORT_BITS, 53)
 
 
 def exact_optimum(training_set: TrainingSet, weights: list[Fraction], intercept: Fraction) -> ExactClassifier:
-    """Evidence for a classifier that is given exactly, such as the middle of a cell of RO(X): its own rescaling."""
-    margins = training_set.exact_margins(weights, intercept)
-    if min(margins) < 1:
+    """Evidence for a classifier that is known exactly, such as the middle of a cell of RO(X): a rescaling of its own."""
+    tight = training_set.tight_rows(weights, intercept)
+    if tight is None:
         raise CertificateError("the classifier is not in C(X)")
-    tight = [i for i, margin in enumerate(margins) if margin == 1]
     signs = [(w > 0) - (w < 0) for w in weights]
     test = probe_cell(training_set, tight, signs)
     if test.multipliers is None:
         raise CertificateError("the classifier is in C(X), but it is not the SVM of any rescaling")
-    rows, exponents = training_set.integer_rows
-    inverse_squared = []
-    for j, w in enumerate(weights):
-        gradient = (
-            sum((a * int(training_set.signs[i]) * rows[i][j] for i, a in test.multipliers.items()), Fraction(0))
-            * Fraction(2) ** exponents[j]
-        )
-        inverse_squared.append(gradient / w if w else Fraction(1))
+    gradient = training_set.exact_gradient(test.multipliers)
+    inverse_squared = [g / w if w else Fraction(1) for g, w in zip(gradient, weights, strict=True)]
     return ExactClassifier(weights, intercept, test.multipliers, inverse_squared)
 
 
 def labelled_svm_at(
     training_set: TrainingSet, point: list[Fraction], rescaling: Any, positive: bool
 ) -> ExactClassifier:
-    """``exact_svm_at`` that gives the point the label asked for, or a ``CertificateError``."""
+    """``exact_svm_at`` if it gives the point the requested label, else a ``CertificateError``."""
     for bits in _BITS:
         svm = exact_svm_at(training_set, rescaling, bits=bits)
         value = svm.decision_value(point)
@@ -116,11 +109,11 @@ def witness_from(
 ) -> Witness:
     """The two rescalings that disagree as floats to train with, and the certificate."""
     certificate = certificate_from(training_set, point, positive, negative, left_out=left_out)
-    return Witness(_about_one(positive.rescaling), _about_one(negative.rescaling), certificate)
+    return Witness(_centred_on_one(positive.rescaling), _centred_on_one(negative.rescaling), certificate)
 
 
-def _about_one(rescaling: FloatArray) -> FloatArray:
-    """Without a common power of two, which changes nothing, so that two rescalings can be compared."""
+def _centred_on_one(rescaling: FloatArray) -> FloatArray:
+    """Without the common power of two, which changes nothing, so that two rescalings can be compared."""
     return np.ldexp(rescaling, -int(np.rint(np.log2(rescaling).mean())))
 
 
@@ -136,7 +129,7 @@ def neutral_certificate(
     training_set : TrainingSet
     point : sequence of float
     positive_rescaling, negative_rescaling : sequence of float
-        τ, one positive factor a feature, at which the SVM labels the point positive and negative.
+        τ, one positive factor per feature, at which the SVM labels the point positive and negative.
     left_out : int
         How many rows were left out before, to be stated in the certificate.
 

@@ -26,7 +26,7 @@ from rescaleinv.estimators.reference import ReferenceSVM
 from rescaleinv.theory.invariance import check_invariance
 from rescaleinv.theory.scale_range import as_groups, as_scale_range
 from rescaleinv.theory.separability import is_separable, separable_subset
-from rescaleinv.theory.soft_margin import SoftMarginSVM, rightly_classified, soft_margin_svm
+from rescaleinv.theory.soft_margin import SoftMarginSVM, correctly_classified, soft_margin_svm
 from rescaleinv.theory.svm import SVMSolution, minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights
@@ -228,7 +228,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         if (weights != 1).any() and not is_separable(whole):
             if self.drop_rule == "misclassified":
                 # separable, unless a class is down to its last row
-                part = whole.subset(rightly_classified(whole, weights))
+                part = whole.subset(correctly_classified(whole, weights))
                 if not part.conditioned.any():  # both classes at one point, where nothing separates them
                     part = whole
             elif np.ptp(weights):

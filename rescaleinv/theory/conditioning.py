@@ -1,4 +1,4 @@
-"""An exact change of units that puts all features on a similar scale, for the sake of solvers."""
+"""An exact change of units that brings all features to a similar scale, so that float solvers behave well."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def _differences_are_exact(values: FloatArray, anchor: FloatArray) -> npt.NDArra
 class Conditioning:
     """An exact change of units, feature by feature: ``conditioned = (x - anchor) * 2**-exponent``.
 
-    Ranges become alike (between 1/2 and 1), so that solvers are at ease, and no float is rounded: powers of two only,
-    and an anchor only where every difference is exact. So data that differ by powers of two are the same bits here.
+    Every range ends up between 1/2 and 1, which solvers handle well, and no float is rounded: the units are powers of
+    two, and an anchor is subtracted only where every difference is exact. Data that differ by powers of two therefore
+    give the same bits here.
     """
 
     anchor: FloatArray

@@ -46,7 +46,7 @@ class ExactClassifier:
 
 
 def _square_root(value: Fraction) -> float:
-    """Of a positive number whose square root is in the range of a float, even where it is not itself."""
+    """The square root of a positive number, which need not itself be within the range of a float."""
     shift = (value.numerator.bit_length() - value.denominator.bit_length()) // 2
     return math.ldexp(math.sqrt(value / Fraction(4) ** shift), shift)
 
@@ -91,13 +91,13 @@ class _Dual:
         """Weights and intercept in the original units."""
         common = math.lcm(*(a.denominator for a in multipliers.values()))
         signed = [(int(a * common) * self.signs[i], self.rows[i]) for i, a in multipliers.items()]
-        pull = [Fraction(t * sum(a * row[j] for a, row in signed), common) for j, t in enumerate(self.squared)]
-        intercept -= sum(p * low for p, low in zip(pull, self.lowest, strict=True))
-        return [p / Fraction(2) ** e for p, e in zip(pull, self.exponents, strict=True)], intercept
+        weights = [Fraction(t * sum(a * row[j] for a, row in signed), common) for j, t in enumerate(self.squared)]
+        intercept -= sum(p * low for p, low in zip(weights, self.lowest, strict=True))
+        return [p / Fraction(2) ** e for p, e in zip(weights, self.exponents, strict=True)], intercept
 
 
 def _start(dual: _Dual, active: list[int]) -> tuple[dict[int, Fraction], Fraction]:
-    """Multipliers > 0 that are the optimum on their own rows (the guess's, else two), and the intercept."""
+    """Positive multipliers that are optimal on their own rows (the guessed rows, or else two rows), and the intercept."""
     while len({dual.signs[i] for i in active}) == 2:
         answer = dual.optimum(active)
         if answer is None:
@@ -110,17 +110,17 @@ def _start(dual: _Dual, active: list[int]) -> tuple[dict[int, Fraction], Fractio
     pair = [next(i for i in order if dual.signs[i] == sign) for sign in (1, -1)]
     answer = dual.optimum(pair)
     if answer is None:
-        raise InseparableError(f"rows {pair[0]} and {pair[1]} are one point with both labels: there is no SVM")
+        raise InseparableError(f"rows {pair[0]} and {pair[1]} are the same point with both labels: there is no SVM")
     return dict(zip(pair, answer, strict=False)), answer[-1]
 
 
 def _joined(dual: _Dual, multipliers: dict[int, Fraction], row: int) -> tuple[dict[int, Fraction], Fraction]:
-    """The same after ``row``, whose margin is below 1, has joined: rows whose multiplier comes down to 0 leave."""
+    """The same after ``row``, whose margin is below 1, has joined; rows whose multiplier falls to 0 leave."""
     current = {**multipliers, row: Fraction(0)}
     while True:
         active = list(current)
         answer = dual.optimum(active)
-        if answer is None:  # only at first: the value grows along the dependence until a row leaves
+        if answer is None:  # only in the first round: the objective grows along the dependence until a row leaves
             step = dual.dependence(active[:-1], row)
         else:
             if min(answer[:-1]) >= 0:
@@ -136,9 +136,9 @@ def _joined(dual: _Dual, multipliers: dict[int, Fraction], row: int) -> tuple[di
 def exact_svm(training_set: TrainingSet, squared_factors: list[Fraction], active: list[int]) -> ExactClassifier:
     """The SVM of the rescaling with the given τ_j², in rationals, starting from a guess of the rows that support it.
 
-    Where the guess is off (a float can't tell a multiplier of 1e-20 from 0), an active-set method in exact arithmetic goes
-    on from there: the row with the least margin joins, until every condition holds. The dual's value grows with every
-    row that joins, so it ends, however degenerate the rows are.
+    Where the guess is wrong (a float can't tell a multiplier of 1e-20 from 0), an active-set method in exact arithmetic
+    continues from there: the row with the smallest margin joins until every condition holds. The dual objective grows
+    with every row that joins, so the method terminates, however degenerate the rows are.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Checks of tables, labels and numbers that users give: each returns clean arrays or says what is wrong."""
+"""Checks of the tables, labels and numbers that users give: each check returns clean arrays or says what is wrong."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _first_text(column: npt.NDArray[Any]) -> tuple[int, Any] | None:
-    """The row and the value of the first entry that is no number, in the first place one that does not look like one."""
+    """Row and value of the first entry that is not a number, or else of the first text that looks like one."""
     found = None
     for row, value in enumerate(column):
         if _is_missing(value):  # reported as such, with its row
@@ -70,7 +70,7 @@ def _dense(X: Any) -> npt.NDArray[Any]:
         X = X.to_numpy()
     try:
         array = np.asarray(X)
-        # lists with a text in them would be text throughout; as objects, the one that does not belong is found
+        # numpy would turn a whole list into text because of one text in it; as objects, the offending entry can be found
         return array if array.dtype.kind not in "US" or array is X else np.array(X, dtype=object)
     except ValueError as error:  # rows of different lengths
         raise InputError(f"the features are not a table with rows of one length: {error}") from error
@@ -90,7 +90,7 @@ def as_matrix(X: Any, *, what: str = "X", n_features: int | None = None) -> Floa
     raw = _dense(X)
     if raw.ndim != 2:
         raise InputError(
-            f"{what} has {raw.ndim} dimension(s); a table with one row a point and one column a feature is needed. "
+            f"{what} has {raw.ndim} dimension(s); a table with one row per point and one column per feature is needed. "
             "Reshape your data: X.reshape(1, -1) makes one point out of a vector, X.reshape(-1, 1) one feature"
         )
     if np.iscomplexobj(raw):
@@ -99,10 +99,10 @@ def as_matrix(X: Any, *, what: str = "X", n_features: int | None = None) -> Floa
         for j in range(raw.shape[1]):
             offender = _first_text(raw[:, j])
             if offender is not None:
-                place = f"{j} ({names[j]!r})" if names else str(j)
+                where = f"{j} ({names[j]!r})" if names else str(j)
                 row, value = offender
                 raise InputError(
-                    f"{what} has {value!r} in column {place}, row {row}, where numbers belong; "
+                    f"{what} has {value!r} in column {where}, row {row}, where numbers belong; "
                     "encode text and dates as numbers first"
                 )
         if raw.dtype.kind not in "O":
@@ -145,14 +145,14 @@ def as_labels(y: Any, n_rows: int, positive: Any = None) -> tuple[npt.NDArray[np
     try:
         labels = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
     except ValueError as error:  # sequences of different lengths
-        raise InputError(f"the labels are not a sequence with one label a row: {error}") from error
+        raise InputError(f"the labels are not a sequence with one label per row: {error}") from error
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if labels.ndim != 1:
-        raise InputError(f"the labels have {labels.ndim} dimensions; one label a row is needed")
+        raise InputError(f"the labels have {labels.ndim} dimensions; one label per row is needed")
     if len(labels) != n_rows:
-        raise InputError(f"there are {len(labels)} labels for {n_rows} rows; one label a row is needed")
-    # in a list of texts numpy would turn NaN into the text "nan", so that the list itself is looked at
+        raise InputError(f"there are {len(labels)} labels for {n_rows} rows; one label per row is needed")
+    # numpy turns NaN into the text "nan" in a list of texts, so look at the list itself
     given = y if isinstance(y, (list, tuple)) else labels
     if isinstance(y, np.ma.MaskedArray):
         given = np.ma.filled(y.astype(object), np.nan).ravel()
@@ -179,7 +179,7 @@ def as_labels(y: Any, n_rows: int, positive: Any = None) -> tuple[npt.NDArray[np
 
 
 def exact_number(value: Any, what: str) -> Fraction:
-    """The number as the rational that it is, or an ``InputError`` that says what it was to be."""
+    """The number as an exact rational, or an ``InputError`` that names what was expected."""
     try:
         return Fraction(value) if isinstance(value, (int, Fraction)) else Fraction(float(value))
     except (TypeError, ValueError, OverflowError) as error:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import qr
 from scipy.optimize import linprog
 
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import SolverError
-from rescaleinv.theory.rationals import nonnegative_solution
+from rescaleinv.theory.rationals import nonnegative_solution, solve_in_integers
 from rescaleinv.theory.svm import SVMSolution, exact_svm_at, minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 
-# A weight that a linear program can lower by this share of the largest one is no tie, whatever the rounding was.
+# A weight that a linear program can lower by this share of the largest one is not a tie, whatever the rounding was.
 _CLEARLY_LOWER = 1e-6
 _NOISE = 1e-12
 
@@ -26,7 +24,7 @@ _NOISE = 1e-12
 class Invariance:
     """Whether every point keeps its label under every rescaling; if so, the one classifier that all rescalings give.
 
-    ``proved`` tells that the answer was decided in exact rationals; it is so unless a float was far from a tie.
+    ``proved`` is True where the answer was decided in exact rationals, and False where a float was far enough from a tie.
     """
 
     invariant: bool
@@ -38,18 +36,18 @@ class Invariance:
 def _lowest_weight(
     training_set: TrainingSet, svm: SVMSolution, tight: IntArray, feature: int
 ) -> tuple[float, IntArray]:
-    """How low the linear program of Corollary 8 gets |w_j|, as a share of the largest weight (0: not at all).
+    """By how much the linear program of Corollary 8 lowers |w_j|, as a share of the largest weight (0: not at all).
 
-    It is written over the tight rows of the SVM only. If the SVM's own w_j is least over these, it is least over all of
-    C(X), as these are some of its constraints; if not, a short step along the way down breaks none of the others.
-    The rows that keep it from being lower come with it.
+    Only the tight rows of the SVM are constraints. If the SVM's own w_j is minimal over these, it is minimal over all of
+    C(X); if not, a short step downwards violates none of the other rows. Also returns the rows that keep |w_j| from
+    being lower.
     """
-    reach = np.ldexp(svm.weights, training_set.conditioning.exponent)
+    sizes = np.ldexp(svm.weights, training_set.conditioning.exponent)
     signs = training_set.signs[tight]
     matrix = np.hstack([-training_set.conditioned[tight] * signs[:, None], -signs[:, None].astype(float)])
     cost = np.zeros(training_set.n_features + 1)
-    cost[feature] = np.sign(reach[feature])
-    start = np.append(reach / np.abs(reach).max(), 0.0)
+    cost[feature] = np.sign(sizes[feature])
+    start = np.append(sizes / np.abs(sizes).max(), 0.0)
     bounds = [(-1, 1)] * (training_set.n_features + 1)
     # a step (δw, δb) from the SVM that keeps the tight rows feasible and lowers |w_j|, by at most w_j itself
     bounds[feature] = (-abs(start[feature]), 0) if start[feature] > 0 else (0, abs(start[feature]))
@@ -59,30 +57,10 @@ def _lowest_weight(
     return float(-answer.fun), tight[answer.ineqlin.marginals < 0]
 
 
-def _solve_for_many(matrix: npt.NDArray[Any], right: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int] | None:
-    """N and d > 0 with matrix @ N == d * right, all integers of any size; None where the square matrix is singular.
-
-    One elimination without fractions (Bareiss) for all the right-hand sides.
-    """
-    table = np.hstack([matrix, right])
-    previous = 1
-    for k in range(len(matrix)):
-        usable = np.flatnonzero(table[k:, k])
-        if not usable.size:
-            return None
-        table[[k, k + usable[0]]] = table[[k + usable[0], k]]
-        pivot_row = table[k].copy()
-        table = (table * pivot_row[k] - np.outer(table[:, k], pivot_row)) // previous
-        table[k] = pivot_row
-        previous = pivot_row[k]
-    sign = 1 if previous > 0 else -1
-    return sign * table[:, len(matrix) :], sign * int(previous)
-
-
 def _classifier_of_least_weights(
     training_set: TrainingSet, signs: IntArray, rows: IntArray
 ) -> tuple[list[Fraction], Fraction] | None:
-    """The one classifier of all rescalings, proved by combinations of the given rows alone; None where they do not do.
+    """The one classifier of all rescalings, proved by combinations of the given rows alone; None where that fails.
 
     If (s_j e_j, 0) = Σ c_i y_i (x_i, 1) with c >= 0, then s_j w_j >= Σ c_i for every (w, b) in C(X). A classifier of C(X)
     that reaches this bound wherever it has weight is the smallest in every coordinate: the SVM of every rescaling.
@@ -103,10 +81,12 @@ def _classifier_of_least_weights(
     units = [Fraction(2) ** e for e in (*(exponents - training_set.conditioning.exponent).tolist(), 0)]
     floats = np.array([[float(unit * value) for value in line] for unit, line in zip(units, columns, strict=True)])
     pivots = qr(floats.T, mode="r", pivoting=True)[1][: len(rows)]
-    found = _solve_for_many(columns[pivots], targets[pivots]) if len(pivots) == len(rows) else None
+    if len(pivots) != len(rows):
+        return None
+    found = solve_in_integers(columns[pivots].tolist(), targets[pivots].tolist())
     if found is None:
         return None
-    combinations, scale = found
+    combinations, scale = np.array(found[0], dtype=object), found[1]
     if (combinations < 0).any() or (columns @ combinations != scale * targets).any():
         return None
     weights = [Fraction(0)] * training_set.n_features
@@ -120,8 +100,8 @@ def _classifier_of_least_weights(
 def _proved_invariant(training_set: TrainingSet) -> tuple[bool, list[Fraction], Fraction]:
     """Decide in rationals: RO(X) is one vector iff no |w_j| of the exact SVM can be lowered on its exact tight rows."""
     svm = exact_svm_at(training_set, np.ldexp(1.0, -training_set.conditioning.exponent))
-    margins = training_set.exact_margins(svm.weights, svm.intercept)
-    tight = [i for i, margin in enumerate(margins) if margin == 1]
+    tight = training_set.tight_rows(svm.weights, svm.intercept)
+    assert tight is not None  # an SVM is in C(X)
     rows, _ = training_set.integer_rows
     y = training_set.signs.tolist()
     columns = [[y[i] * value for value in rows[i]] + [y[i]] for i in tight]
@@ -138,7 +118,7 @@ def _proved_invariant(training_set: TrainingSet) -> tuple[bool, list[Fraction], 
 def check_invariance(training_set: TrainingSet) -> Invariance:
     """Is the label of *every* possible point the same under every rescaling of the features? (Corollary 8)
 
-    At most one small linear program a feature. Where the float answer is near a tie, as it always is when the answer is
+    At most one small linear program per feature. Where the float answer is near a tie, as it always is when the answer is
     yes, it is decided in exact rationals.
 
     Raises
@@ -158,17 +138,17 @@ def check_invariance(training_set: TrainingSet) -> Invariance:
     require_training_set(training_set)
     svm = minimal_norm_svm(training_set, np.ldexp(1.0, -training_set.conditioning.exponent))
     tight = svm.tight_rows(1e-8)
-    reach = np.ldexp(svm.weights, training_set.conditioning.exponent)
-    # the quick proof may take a weight for zero, as it proves itself; where it fails no weight is rounded
-    signs = np.where(np.abs(reach) > _NOISE * np.abs(reach).max(), np.sign(reach), 0).astype(np.intp)
-    needed: set[int] = set()
+    sizes = np.ldexp(svm.weights, training_set.conditioning.exponent)
+    # the quick proof may round a weight to zero, because it verifies itself; where it fails, no weight is rounded
+    signs = np.where(np.abs(sizes) > _NOISE * np.abs(sizes).max(), np.sign(sizes), 0).astype(np.intp)
+    supporting: set[int] = set()
     for j in np.flatnonzero(svm.weights):
         share, rows = _lowest_weight(training_set, svm, tight, int(j))
         if share > _CLEARLY_LOWER:
             return Invariance(False, False, None, None)
         if signs[j]:
-            needed.update(rows.tolist())
-    quick = _classifier_of_least_weights(training_set, signs, np.array(sorted(needed), dtype=np.intp))
+            supporting.update(rows.tolist())
+    quick = _classifier_of_least_weights(training_set, signs, np.array(sorted(supporting), dtype=np.intp))
     invariant, weights, intercept = _proved_invariant(training_set) if quick is None else (True, *quick)
     if not invariant:
         return Invariance(False, True, None, None)

@@ -1,4 +1,4 @@
-"""Theorem 9 in point form: which classifiers are the SVM of some rescaling, which are limits of such, and of which one."""
+"""Theorem 9 in point form: which classifiers are the SVM of some rescaling, or a limit of such, and of which one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rescaleinv.theory.training_set import TrainingSet, require_training_set
 
 # Below this size the exact simplex needs no hint from the float solver; above, the hint saves most of its pivots.
 _HINT_FROM = 14
-# What the rounding of a float intercept's terms may come to, relative to them.
+# How large the rounding errors in a float intercept may be, relative to the terms that it is a sum of.
 _LOST_DIGITS = Fraction(1, 2**48)
 
 
@@ -107,33 +107,33 @@ def probe_cell(training_set: TrainingSet, tight: Sequence[int], signs: Sequence[
 
 
 def probe_closed_cell(training_set: TrainingSet, tight: Sequence[int], signs: Sequence[int]) -> CellTest:
-    """The same for the closure of RO(X): nothing is asked of μ_j where s_j = 0."""
+    """The same for the closure of RO(X): no demand on μ_j where s_j = 0."""
     return _cell_test(training_set, tight, signs, [])
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Where a classifier lies: its tight rows and the signs of its weights."""
+class _Cell:
+    """The cell that a classifier lies in: its tight rows and the signs of its weights."""
 
     tight: list[int]
     signs: list[int]
 
 
-def _places(training_set: TrainingSet, weights: Any, intercept: Any, tolerance: float) -> list[_Place]:
-    """The place of a classifier; none where it is not in C(X), or its intercept is not half-way between the classes.
+def _cells(training_set: TrainingSet, weights: Any, intercept: Any, tolerance: float) -> list[_Cell]:
+    """The cells a classifier may lie in; none where it is not in C(X) or its intercept is not half-way between the classes.
 
-    A weight within the tolerance of 0 may be a tiny one or rounding error: so there are several places, from the signs as
-    given to those with all such weights taken for 0, the smallest first.
+    A weight within the tolerance of 0 may be a tiny weight or a rounding error. So there may be several cells: from the
+    signs as given to the signs with all such weights set to 0, smallest weights first.
     """
     require_training_set(training_set)
     w = training_set.exact_weights(weights)
     allowed = exact_number(tolerance, "the tolerance")
-    # the margins' own size, in which the features' offsets cancel
+    # the size of the margins, in which the offsets of the features cancel
     ranges = training_set.features.max(axis=0) - training_set.features.min(axis=0)
     slack = allowed * (1 + sum(abs(v) * Fraction(x) for v, x in zip(w, ranges.tolist(), strict=True)))
     b = training_set.middle_intercept(w)  # every SVM has this one: both classes have tight rows
     if intercept is not None:
-        # a float intercept has lost the digits that the offsets took: no tolerance of the margins makes up for them
+        # a float intercept has lost the digits that large offsets took up; the tolerance of the margins does not cover that
         largest = np.abs(training_set.features).max(axis=0).tolist()
         terms = abs(b) + sum(abs(v) * Fraction(x) for v, x in zip(w, largest, strict=True))
         if abs(exact_number(intercept, "the intercept") - b) > slack + (_LOST_DIGITS * terms if tolerance else 0):
@@ -142,19 +142,20 @@ def _places(training_set: TrainingSet, weights: Any, intercept: Any, tolerance: 
     if min(margins) < 1 - slack:
         return []
     tight = [i for i, margin in enumerate(margins) if margin <= 1 + slack]
-    reach = [abs(v) * Fraction(2) ** int(e) for v, e in zip(w, training_set.conditioning.exponent, strict=True)]
-    levels = sorted({Fraction(0), *(r for r in reach if r <= allowed * max(reach))})
+    sizes = [abs(v) * Fraction(2) ** int(e) for v, e in zip(w, training_set.conditioning.exponent, strict=True)]
+    levels = sorted({Fraction(0), *(size for size in sizes if size <= allowed * max(sizes))})
     return [
-        _Place(tight, [0 if r <= level else (1 if v > 0 else -1) for v, r in zip(w, reach, strict=True)])
+        _Cell(tight, [0 if size <= level else (1 if v > 0 else -1) for v, size in zip(w, sizes, strict=True)])
         for level in levels
     ]
 
 
-def _optimal_place(places: list[_Place], training_set: TrainingSet) -> tuple[_Place, dict[int, Fraction]] | None:
-    for place in places:
-        multipliers = probe_cell(training_set, place.tight, place.signs).multipliers
+def _optimal_cell(cells: list[_Cell], training_set: TrainingSet) -> tuple[_Cell, dict[int, Fraction]] | None:
+    """The first of the cells that is one of RO(X), with multipliers that prove it."""
+    for cell in cells:
+        multipliers = probe_cell(training_set, cell.tight, cell.signs).multipliers
         if multipliers is not None:
-            return place, multipliers
+            return cell, multipliers
     return None
 
 
@@ -178,7 +179,7 @@ def is_rescale_optimal(
     >>> [is_rescale_optimal(ts, w) for w in ([3, 2], [2.5, 2.5], [3.5, 1.5], [4, 4])]
     [True, True, False, False]
     """
-    return _optimal_place(_places(training_set, weights, intercept, tolerance), training_set) is not None
+    return _optimal_cell(_cells(training_set, weights, intercept, tolerance), training_set) is not None
 
 
 def in_closure(training_set: TrainingSet, weights: Any, intercept: Any = None, *, tolerance: float = 1e-9) -> bool:
@@ -190,13 +191,15 @@ def in_closure(training_set: TrainingSet, weights: Any, intercept: Any = None, *
     >>> is_rescale_optimal(ts, [1, 0]), in_closure(ts, [1, 0]), in_closure(ts, [1.5, -0.5])
     (False, True, False)
     """
-    places = _places(training_set, weights, intercept, tolerance)[-1:]  # the last one, with most zeros, asks for least
-    return any(probe_closed_cell(training_set, place.tight, place.signs).holds for place in places)
+    cells = _cells(training_set, weights, intercept, tolerance)[
+        -1:
+    ]  # the last one has the most zeros: the weakest demand
+    return any(probe_closed_cell(training_set, cell.tight, cell.signs).holds for cell in cells)
 
 
 @dataclass(frozen=True)
 class Rescaling:
-    """A rescaling τ (``factors``, one a feature) and the ``multipliers`` (one a row) which prove that w is its SVM."""
+    """A rescaling τ (``factors``, one per feature) and the ``multipliers`` (one per row) which prove that w is its SVM."""
 
     factors: FloatArray
     multipliers: FloatArray
@@ -207,7 +210,8 @@ def rescaling_of(
 ) -> Rescaling:
     """A rescaling τ of the features at which (w, b) is the SVM: train one on ``x * τ`` and see.
 
-    Of the many that do, one whose factors are as alike as possible. Parameters are those of ``is_rescale_optimal``.
+    Of the many possible ones, this is one whose factors are as similar as possible. Parameters are those of
+    ``is_rescale_optimal``.
 
     Raises
     ------
@@ -222,90 +226,81 @@ def rescaling_of(
     >>> minimal_norm_svm(ts, tau).weights.round(9)
     array([2.8, 2.2])
     """
-    found = _optimal_place(_places(training_set, weights, intercept, tolerance), training_set)
+    found = _optimal_cell(_cells(training_set, weights, intercept, tolerance), training_set)
     if found is None:
         raise InputError("these weights are not the SVM of any rescaling of the features: they are not in RO(X)")
-    place, rough = found
+    cell, rough = found
     w = training_set.exact_weights(weights)
     exponents = [int(e) for e in training_set.conditioning.exponent]
     # in conditioned units, in which factors can be compared with each other
-    reach = [value * Fraction(2) ** e for value, e in zip(w, exponents, strict=True)]
-    multipliers = _exact_even_multipliers(training_set, place, reach) or rough
-    gradient = [g / Fraction(2) ** e for g, e in zip(_gradient(training_set, multipliers), exponents, strict=True)]
-    logs = np.array([_log2(r / g) / 2 if s else np.nan for r, g, s in zip(reach, gradient, place.signs, strict=True)])
-    logs[np.isnan(logs)] = np.nanmean(logs)  # any factor does: none of the weight is there
+    sizes = [value * Fraction(2) ** e for value, e in zip(w, exponents, strict=True)]
+    multipliers = _exact_even_multipliers(training_set, cell, sizes) or rough
+    gradient = [g / Fraction(2) ** e for g, e in zip(training_set.exact_gradient(multipliers), exponents, strict=True)]
+    logs = np.array([_log2(r / g) / 2 if s else np.nan for r, g, s in zip(sizes, gradient, cell.signs, strict=True)])
+    logs[np.isnan(logs)] = np.nanmean(logs)  # any factor will do: the feature has no weight
     values = np.zeros(training_set.n_rows)
     values[list(multipliers)] = [float(a) for a in multipliers.values()]
     return Rescaling(np.exp2(logs - exponents), values)
 
 
 def _log2(value: Fraction) -> float:
-    """Of a positive number that may be beyond the range of a float."""
+    """The logarithm of a positive number that may be beyond the range of a float."""
     shift = value.numerator.bit_length() - value.denominator.bit_length()
     return math.log2(value / Fraction(2) ** shift) + shift
 
 
-def _gradient(training_set: TrainingSet, multipliers: dict[int, Fraction]) -> list[Fraction]:
-    """μ = Σ a_i y_i x_i, original units, exactly."""
-    rows, exponents = training_set.integer_rows
-    signed = {i: a * int(training_set.signs[i]) for i, a in multipliers.items()}
-    return [
-        sum((a * rows[i][j] for i, a in signed.items()), Fraction(0)) * Fraction(2) ** e
-        for j, e in enumerate(exponents)
-    ]
-
-
 def _exact_even_multipliers(
-    training_set: TrainingSet, place: _Place, reach: list[Fraction]
+    training_set: TrainingSet, cell: _Cell, sizes: list[Fraction]
 ) -> dict[int, Fraction] | None:
-    """``even_multipliers``, made exact: the least ratio is nearly that of the floats. None where the floats fail.
+    """``even_multipliers`` made exact, with nearly the same smallest ratio. None where the float solver fails.
 
-    A float solver leaves errors of 1e-9 in μ. Where the weight is tiny that is the wrong rescaling, or no number at all.
+    A float solver leaves errors of 1e-9 in μ, which for a tiny weight means a wrong rescaling or none at all.
     """
-    largest = max(map(abs, reach))
-    share = [float(abs(r) / largest) for r in reach]
-    support = [j for j, s in enumerate(place.signs) if s]
-    near = even_multipliers(training_set, place.tight, place.signs, np.array(share))
+    largest = max(map(abs, sizes))
+    share = [float(abs(size) / largest) for size in sizes]
+    support = [j for j, s in enumerate(cell.signs) if s]
+    near = even_multipliers(training_set, cell.tight, cell.signs, np.array(share))
     if near is None:
         return None
     gradient = (near * training_set.signs) @ training_set.conditioned
-    ratio = min(float(place.signs[j] * gradient[j]) / share[j] if share[j] else 0.0 for j in support)
+    ratio = min(float(cell.signs[j] * gradient[j]) / share[j] if share[j] else 0.0 for j in support)
     least = [_short(0.99 * ratio * share[j]) for j in support]
     if min(least) <= 0:
         return None
-    vanishing = [j for j, s in enumerate(place.signs) if not s]
-    lines, right = _cell_system(training_set, place.tight, place.signs, vanishing)
+    vanishing = [j for j, s in enumerate(cell.signs) if not s]
+    lines, right = _cell_system(training_set, cell.tight, cell.signs, vanishing)
     units = zip(training_set.conditioning.exponent, training_set.integer_rows[1], strict=True)
     unit = [Fraction(2) ** (int(conditioned) - integer) for conditioned, integer in units]
     for k, j in enumerate(support):
         right[k] = Fraction(least[k]) * unit[j]
-    lines.append([1] * len(place.tight) + [0] * len(support))
+    lines.append([1] * len(cell.tight) + [0] * len(support))
     right.append(1)
-    positive = [k for k, i in enumerate(place.tight) if near[i] > 0]
+    positive = [k for k, i in enumerate(cell.tight) if near[i] > 0]
     answer = nonnegative_solution(lines, right, first=positive).solution
     if answer is None:
         return None
-    return {i: a for i, a in zip(place.tight, answer, strict=False) if a}
+    return {i: a for i, a in zip(cell.tight, answer, strict=False) if a}
 
 
 def _short(value: float) -> float:
-    """Cut down to 8 bits: exact arithmetic is quicker with short numbers."""
+    """Rounded down to 8 bits: exact arithmetic is faster with short numbers."""
     mantissa, exponent = math.frexp(value)
     return math.ldexp(math.floor(mantissa * 256), exponent - 8)
 
 
 def even_multipliers(
-    training_set: TrainingSet, tight: Sequence[int], signs: Sequence[int], reach: FloatArray, *, closed: bool = False
+    training_set: TrainingSet, tight: Sequence[int], signs: Sequence[int], sizes: FloatArray, *, closed: bool = False
 ) -> FloatArray | None:
-    """Multipliers with the largest least ratio μ_j / w_j, in conditioned units: the rescaling that is least extreme.
+    """Multipliers with the largest possible smallest ratio μ_j / w_j, in conditioned units: the least extreme rescaling.
 
-    ``reach`` holds the weights in these units; ``closed`` asks nothing of μ_j where w_j = 0. None where floats fail.
+    ``sizes`` holds the weights in these units; ``closed`` makes no demand on μ_j where w_j = 0. None where the float
+    solver fails.
     """
     s = np.array(signs)
     support = np.flatnonzero(s)
     vanishing = np.array([], dtype=np.intp) if closed else np.flatnonzero(s == 0)
     columns = training_set.conditioned[tight] * training_set.signs[tight, None]
-    share = np.abs(reach[support]) / np.abs(reach).max()
+    share = np.abs(sizes[support]) / np.abs(sizes).max()
     inequality = np.hstack([-(columns[:, support] * s[support]).T, share[:, None]])
     equality = np.vstack([columns[:, vanishing].T, training_set.signs[tight], np.ones(len(tight))])
     equality = np.hstack([equality, np.zeros((len(equality), 1))])

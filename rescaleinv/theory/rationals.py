@@ -1,4 +1,4 @@
-"""Exact linear algebra and linear feasibility over the rationals: the last word where a float is too near a tie."""
+"""Exact linear algebra and linear programming over the rationals: what decides where a float is too close to a tie."""
 
 from __future__ import annotations
 
@@ -12,48 +12,69 @@ import numpy as np
 
 
 def _exact(value: Any) -> Fraction:
-    """The number as a rational of Python's integers: numpy's overflow, silently, inside a ``Fraction`` too."""
+    """The number as a rational of Python integers; numpy integers overflow silently, even inside a ``Fraction``."""
     return Fraction(value.item() if isinstance(value, np.generic) else value)
 
 
 def _integer_row(row: Iterable[Any]) -> list[int]:
     """A positive multiple of the row that has integer entries."""
     values = list(row)
-    if all(type(value) is int for value in values):  # most rows are: they skip the arithmetic of fractions
+    if all(type(value) is int for value in values):  # most rows are; they skip the slow arithmetic of fractions
         return values
     fractions = [_exact(value) for value in values]
     common = math.lcm(*(value.denominator for value in fractions))
     return [int(value * common) for value in fractions]
 
 
+def _diagonalised(rows: list[list[int]]) -> list[list[int]] | None:
+    """The table [A | B] brought to [d·1 | N], so that A N = d B; None where the square matrix A is singular.
+
+    Elimination without fractions (Bareiss): every entry stays an integer, which is many times faster than arithmetic
+    with ``Fraction``.
+    """
+    previous = 1
+    for k in range(len(rows)):
+        pivot_row = next((i for i in range(k, len(rows)) if rows[i][k]), None)
+        if pivot_row is None:
+            return None
+        rows[k], rows[pivot_row] = rows[pivot_row], rows[k]
+        pivot, upper = rows[k][k], rows[k]
+        for i, row in enumerate(rows):
+            if i != k:
+                factor = row[k]
+                rows[i] = [
+                    (value * pivot - factor * above) // previous for value, above in zip(row, upper, strict=True)
+                ]
+        previous = pivot
+    return rows
+
+
 def solve(matrix: Sequence[Sequence[Any]], right: Sequence[Any]) -> list[Fraction] | None:
     """The solution of a square linear system, or None where the matrix is singular.
-
-    Elimination without fractions (Bareiss): every entry stays an integer, which is many times faster than
-    arithmetic with ``Fraction``.
 
     >>> solve([[2, 1], [1, 3]], [1, 2])
     [Fraction(1, 5), Fraction(3, 5)]
     >>> solve([[1, 2], [2, 4]], [1, 2]) is None
     True
     """
-    size = len(matrix)
-    rows = [_integer_row([*line, value]) for line, value in zip(matrix, right, strict=True)]
-    previous = 1
-    for k in range(size):
-        pivot_row = next((i for i in range(k, size) if rows[i][k]), None)
-        if pivot_row is None:
-            return None
-        rows[k], rows[pivot_row] = rows[pivot_row], rows[k]
-        pivot, upper = rows[k][k], rows[k]
-        for i in range(size):
-            if i != k:
-                factor = rows[i][k]
-                rows[i] = [
-                    (value * pivot - factor * above) // previous for value, above in zip(rows[i], upper, strict=True)
-                ]
-        previous = pivot
-    return [Fraction(row[size], row[k]) for k, row in enumerate(rows)]
+    rows = _diagonalised([_integer_row([*line, value]) for line, value in zip(matrix, right, strict=True)])
+    return None if rows is None else [Fraction(row[-1], row[k]) for k, row in enumerate(rows)]
+
+
+def solve_in_integers(
+    matrix: Sequence[Sequence[int]], right: Sequence[Sequence[int]]
+) -> tuple[list[list[int]], int] | None:
+    """N and d > 0 with A N = d B, all integers, for several right-hand sides at once; None where A is singular.
+
+    >>> solve_in_integers([[2, 1], [1, 3]], [[1, 0], [2, 5]])
+    ([[1, -5], [3, 10]], 5)
+    """
+    rows = _diagonalised([[*line, *values] for line, values in zip(matrix, right, strict=True)])
+    if rows is None:
+        return None
+    scale = rows[0][0]
+    sign = 1 if scale > 0 else -1
+    return [[sign * value for value in row[len(rows) :]] for row in rows], sign * scale
 
 
 @dataclass(frozen=True)
@@ -67,7 +88,7 @@ class Feasibility:
 class _Simplex:
     """The simplex table of A x = b, x >= 0 in integers over one common denominator, with Bland's rule (it can't cycle).
 
-    Columns: the unknowns in the order in which they are tried, one artificial a row, the right-hand side. Rows: the
+    Columns: the unknowns in the order in which they are tried, one artificial per row, the right-hand side. Rows: the
     constraints, then the reduced costs of the sum of the artificials, then those of each cost row.
     """
 
@@ -198,7 +219,7 @@ class BasicSolution:
 def least_cost_solution(
     matrix: Sequence[Sequence[Any]], right: Sequence[Any], costs: Sequence[Sequence[Any]], first: Iterable[int] = ()
 ) -> BasicSolution | None:
-    """Minimise c·x over x >= 0 with A x = b, exactly; of several cost rows a later one decides among the optima so far.
+    """Minimise c·x over x >= 0 with A x = b, exactly; of several cost rows, each breaks the ties of those before it.
 
     None where there is no such x; an ``ArithmeticError`` where the cost has no lower bound.
 
@@ -217,12 +238,12 @@ def least_cost_solution(
     return BasicSolution(simplex.solution(), basis, simplex.prices(costs[0]))
 
 
-# Beyond so many bits the interpreter may refuse to turn an integer into decimal digits; hexadecimal has no such limit.
+# Beyond this many bits the interpreter may refuse to turn an integer into decimal digits; hexadecimal has no such limit.
 _DECIMAL_BITS = 12_000
 
 
 def rational_text(value: Fraction) -> str:
-    """An exact number as text: "5", "-7/5"; parts of thousands of digits in hexadecimal.
+    """An exact number as text: "5", "-7/5"; numbers of thousands of digits are written in hexadecimal.
 
     >>> rational_text(Fraction(-7, 5)), rational_text(Fraction(5))
     ('-7/5', '5')
@@ -232,6 +253,6 @@ def rational_text(value: Fraction) -> str:
 
 
 def rounded(value: Fraction, bits: int) -> Fraction:
-    """A positive rational to so many bits: a short number, a power of two times a small integer."""
+    """A positive rational rounded to this many bits: a small integer times a power of two."""
     exponent = value.numerator.bit_length() - value.denominator.bit_length() - bits
     return max(round(value / Fraction(2) ** exponent), 1) * Fraction(2) ** exponent

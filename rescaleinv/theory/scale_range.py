@@ -19,7 +19,7 @@ def as_scale_range(scale_range: Any, n_features: int, feature_names: Sequence[st
     ----------
     scale_range : None, number, pair, array (n_features, 2), or mapping from feature name to number or pair
         None is every rescaling; a number κ is [1/κ, κ]; a pair (low, high) holds for every feature. (1, 1) freezes a
-        feature, (0, inf) frees it. Each range must contain 1, which is the scaling that the data have.
+        feature, (0, inf) frees it. Each range must contain 1, the scaling that the data have.
     n_features : int
     feature_names : sequence of str, optional
         Needed for a mapping, which must name each feature.
@@ -46,7 +46,7 @@ def as_scale_range(scale_range: Any, n_features: int, feature_names: Sequence[st
     else:
         ranges = [_one_range(scale_range)] * n_features
     if len(ranges) != n_features:
-        raise InputError(f"{len(ranges)} scale ranges were given for {n_features} features; one a feature is needed")
+        raise InputError(f"{len(ranges)} scale ranges were given for {n_features} features; one per feature is needed")
     limits = np.array(ranges)
     return None if (limits == [0, np.inf]).all() else limits
 
@@ -61,8 +61,8 @@ def _named(scale_range: Mapping[Any, Any], feature_names: Sequence[str] | None) 
     missing = [name for name in feature_names if name not in scale_range]
     if unknown or missing:
         raise InputError(
-            f"the scale ranges must name each feature once: missing are {missing}, and not among the features are "
-            f"{unknown}; (1, 1) freezes a feature, (0, inf) frees it"
+            f"the scale ranges must name each feature once: {missing} are missing, and {unknown} are not "
+            f"among the features; (1, 1) freezes a feature, (0, inf) frees it"
         )
     return [_one_range(scale_range[name]) for name in feature_names]
 
@@ -87,7 +87,7 @@ def as_groups(groups: Any, n_features: int, feature_names: Sequence[str] | None 
 
     Parameters
     ----------
-    groups : None, sequence with one label a feature, or mapping from feature name to label
+    groups : None, sequence with one label per feature, or mapping from feature name to label
         Features with the same label share one factor τ. None: each feature has its own.
     n_features : int
     feature_names : sequence of str, optional
@@ -104,17 +104,19 @@ def as_groups(groups: Any, n_features: int, feature_names: Sequence[str] | None 
         return np.arange(n_features)
     if isinstance(groups, Mapping):
         if feature_names is None:
-            raise InputError("groups are given by feature names, but the features have none; give one label a feature")
+            raise InputError(
+                "groups are given by feature names, but the features have none; give one label per feature"
+            )
         unknown = [str(name) for name in groups if name not in feature_names]
         if unknown:
-            raise InputError(f"groups name features that are not there: {', '.join(unknown)}")
+            raise InputError(f"groups name features that do not exist: {', '.join(unknown)}")
         labels: list[Any] = [("of", groups[name]) if name in groups else ("own", name) for name in feature_names]
     elif isinstance(groups, str) or not isinstance(groups, Iterable):
-        raise InputError(f"groups is {groups!r}; one label a feature is needed, or a mapping from names to labels")
+        raise InputError(f"groups is {groups!r}; one label per feature is needed, or a mapping from names to labels")
     else:
         labels = list(groups)
     if len(labels) != n_features:
-        raise InputError(f"groups has {len(labels)} labels for {n_features} features; one a feature is needed")
+        raise InputError(f"groups has {len(labels)} labels for {n_features} features; one per feature is needed")
     numbers: dict[Any, int] = {}
     try:
         return np.array([numbers.setdefault(label, len(numbers)) for label in labels])

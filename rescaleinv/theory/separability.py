@@ -1,4 +1,4 @@
-"""Is the training set consistent (linearly separable)? If not, which points to leave out."""
+"""Is the training set consistent, that is, linearly separable? If not, which rows should be left out?"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Separation:
     """A proof that a training set is separable, or that it is not.
 
     Either (``weights``, ``intercept``) separate strictly, in exact rationals of the original units, or
-    ``conflict`` names rows of which a positive combination of each class is the same point.
+    ``conflict`` maps rows to weights with which a convex combination of each class is the same point.
     """
 
     weights: list[Fraction] | None
@@ -43,7 +43,7 @@ class Separation:
 
 
 def _float_separator(rows: FloatArray, signs: FloatArray) -> tuple[FloatArray, float, float]:
-    """A hyperplane of the largest margin in the sense of |w_j| <= 1, and that margin (0 where there is none)."""
+    """A hyperplane with the largest margin under |w_j| <= 1, and that margin (0 where there is none)."""
     n_rows, n = rows.shape
     matrix = np.hstack([-rows * signs[:, None], -signs[:, None], np.ones((n_rows, 1))])
     bounds = [(-1, 1)] * n + [(None, None), (0, 1)]
@@ -64,8 +64,8 @@ def _float_conflict(rows: FloatArray, signs: FloatArray) -> IntArray:
 def separation(training_set: TrainingSet) -> Separation:
     """Decide separability exactly, with the proof.
 
-    The float solver proposes; its proposal is then checked in rationals. Where it does not hold, an exact simplex over a
-    growing set of rows decides.
+    The float solver's proposal is checked in rationals. Where it does not hold, an exact simplex over a growing set of
+    rows decides.
     """
     signs = training_set.signs.astype(float)
     weights, intercept, margin = _float_separator(training_set.conditioned, signs)
@@ -79,7 +79,7 @@ def separation(training_set: TrainingSet) -> Separation:
 
 
 def exact_separation(training_set: TrainingSet, start: Sequence[int] | IntArray) -> Separation:
-    """The same by exact arithmetic alone, beginning with the rows ``start``."""
+    """The same in exact arithmetic alone, starting from the rows ``start``."""
     rows, exponents = training_set.integer_rows
     signs = training_set.signs.tolist()
     chosen = list(dict.fromkeys([*map(int, start), signs.index(1), signs.index(-1)]))
@@ -151,7 +151,7 @@ def _greedy(training_set: TrainingSet, time_limit: float | None) -> tuple[list[i
             return kept, len(kept) == training_set.n_rows
         slack = _least_total_slack(part.conditioned, part.signs.astype(float))
         worst = np.zeros(len(kept), dtype=bool)
-        if len(kept) > 2:  # of two rows, one of each class, none can go
+        if len(kept) > 2:  # of two rows, one of each class, neither can go
             worst[_largest_removable(signs[kept], slack)] = True
         kept = _without(training_set, kept, -slack, worst)
 
@@ -276,7 +276,7 @@ _RULES: dict[str, Callable[[TrainingSet, float | None], tuple[list[int], bool]]]
 def separable_subset(
     training_set: TrainingSet, rule: str = "misclassified", *, time_limit: float | None = None
 ) -> SeparableSubset:
-    """Leave points out until the rest is separable. Deterministic, and no rule ever empties a class.
+    """Leave rows out until the rest is separable. Deterministic; no rule ever empties a class.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import InputError, InseparableError, SolverError
 from rescaleinv.theory.training_set import TrainingSet
 
-# Far beyond the default 1e-8, which is that of the objective: weights are then good to its square root only.
+# Much tighter than the default 1e-8, which is about the objective: weights are accurate only to its square root.
 _SOLVER_TOLERANCES = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13, "max_iter": 400}
 # With a penalty beyond this (features having a range of about 1) the norm of w may be a share of the objective that the
 # solver does not see; where the classes are separable, the hard margin's solution may then be that of the soft one.
@@ -47,7 +47,7 @@ def soft_margin_svm(training_set: TrainingSet, C: float, row_weights: Any = None
     C : float
         Positive and finite.
     row_weights : array, optional
-        c_i > 0, one a row; 1 if not given.
+        c_i > 0, one per row; 1 if not given.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def _middle_intercept(scores: FloatArray, signs: Any, row_weights: FloatArray) -
     return float((bends[order[lowest]] + bends[order[highest]]) / 2)
 
 
-def rightly_classified(training_set: TrainingSet, row_weights: FloatArray) -> IntArray:
+def correctly_classified(training_set: TrainingSet, row_weights: FloatArray) -> IntArray:
     """The rows to which a soft-margin SVM gives their own label: one step of the rule "misclassified", with weights.
 
     C = 1 and standardised features, as in that rule; a row of weight 2 counts as two copies of it do. No class is
@@ -133,7 +133,7 @@ def rightly_classified(training_set: TrainingSet, row_weights: FloatArray) -> In
     class's range in some feature.
 
     >>> ts = TrainingSet([[0.0], [1], [2], [3], [4], [3.5]], [-1, -1, 1, 1, 1, -1])
-    >>> rightly_classified(ts, np.ones(6)), rightly_classified(ts, np.array([1, 1, 1, 1, 1, 100]))
+    >>> correctly_classified(ts, np.ones(6)), correctly_classified(ts, np.array([1, 1, 1, 1, 1, 100]))
     (array([0, 1, 3, 4]), array([0, 1, 4, 5]))
     """
     from sklearn.preprocessing import StandardScaler

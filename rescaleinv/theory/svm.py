@@ -1,4 +1,4 @@
-"""The hard-margin linear SVM at any rescaling of the features (Theorem 2), and how well its conditions hold."""
+"""The hard-margin linear SVM at any rescaling of the features (Theorem 2), and how accurately its conditions hold."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _NEARLY_TIGHT = 1e-5
 _POLISHED = 1e-9
 # Multipliers go with the square of the units: beyond these powers of two a float can't hold them.
 _LARGEST_EXPONENT = 500
-# Squared factors of exact rescalings are rounded to so many bits: short numbers make short certificates.
+# Squared factors of exact rescalings are rounded to this many bits: short numbers make short certificates.
 SHORT_BITS = 20
 
 
 def as_rescaling(rescaling: Any, n_features: int) -> FloatArray:
-    """Check a rescaling τ: one positive finite factor a feature; None stands for 1 everywhere."""
+    """Check a rescaling τ: one positive finite factor per feature; None stands for 1 everywhere."""
     if rescaling is None:
         return np.ones(n_features)
     try:
@@ -51,7 +51,7 @@ def as_rescaling(rescaling: Any, n_features: int) -> FloatArray:
 class SVMSolution:
     """The maximum-margin classifier w·x + b of the features rescaled by τ, in the original units of the features.
 
-    ``weights`` minimises ½ Σ w_j²/τ_j² under y_i (w·x_i + b) >= 1. ``multipliers``, one a row, prove it:
+    ``weights`` minimises ½ Σ w_j²/τ_j² under y_i (w·x_i + b) >= 1. ``multipliers``, one per row, prove it:
     they are >= 0, zero where the row is not tight, balanced (Σ a_i y_i = 0), and Σ a_i y_i x_i = w / τ².
     ``value_at_anchor`` is w·x + b at the training set's anchor: where the features have large offsets (years, time
     stamps) it keeps the digits that the intercept, a sum of large numbers that cancel, has lost.
@@ -79,7 +79,7 @@ class SVMSolution:
     def kkt_residual(self) -> float:
         """The largest relative error in any of the conditions that make this the SVM; about 1e-15 when all is well.
 
-        What the rounding of the multipliers themselves to floats can do to a sum of theirs is no error.
+        What the rounding of the multipliers to floats can do to a sum of them does not count as an error.
         """
         rows, weights, intercept = self._scaled_rows
         signed = self.training_set.signs * self.multipliers
@@ -193,7 +193,7 @@ def _supporting_rows(rows: FloatArray, signs: FloatArray, weights: FloatArray, c
 def _polish(
     rows: FloatArray, signs: FloatArray, weights: FloatArray, intercept: float
 ) -> tuple[FloatArray, float, FloatArray] | None:
-    """From a solver's answer to one that is right to rounding: exchange rows until the tight set proves itself."""
+    """From a solver's answer to one that is correct up to rounding: exchange rows until all conditions hold."""
     slack = signs * (rows @ weights + intercept) - 1
     candidates = np.flatnonzero(slack <= _NEARLY_TIGHT * (1 + np.abs(weights).sum()))
     try:
@@ -229,14 +229,14 @@ def _polish(
 def minimal_norm_svm(training_set: TrainingSet, rescaling: Any = None) -> SVMSolution:
     """The SVM of the features rescaled by τ, in original units: the w of least Σ w_j²/τ_j² that separates (Theorem 2).
 
-    Solved by Clarabel through cvxpy (compiled once a training set), then polished on the set of tight rows, so that
+    Solved by Clarabel through cvxpy (compiled once per training set), then polished on the set of tight rows, so that
     ``kkt_residual()`` is below 1e-9. Where that fails, as it may when factors are far apart, it is solved in rationals.
 
     Parameters
     ----------
     training_set : TrainingSet
     rescaling : sequence of float, optional
-        τ, one positive factor a feature; the features as they are if not given.
+        τ, one positive factor per feature; the features as they are if not given.
 
     Raises
     ------
@@ -315,7 +315,7 @@ def _nearest_points(rows: FloatArray, signs: FloatArray) -> list[int]:
 
 
 def exact_svm_at(training_set: TrainingSet, rescaling: Any, *, bits: int = SHORT_BITS) -> ExactClassifier:
-    """The SVM at a rational rescaling that agrees with ``rescaling`` to so many bits, exactly.
+    """The SVM at a rational rescaling that agrees with ``rescaling`` to this many bits, exactly.
 
     >>> ts = TrainingSet([[-1, 5], [5, -1], [1, 1]], [1, 1, -1])
     >>> svm = exact_svm_at(ts, [3, 1])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -28,7 +28,7 @@ class TrainingSet:
     Parameters
     ----------
     X : array, pandas or polars data frame, scipy sparse matrix, or nested lists
-        One row a point.
+        One row per point.
     y : sequence
         Any two labels.
     positive : label, optional
@@ -36,7 +36,7 @@ class TrainingSet:
     feature_names : sequence of str, optional
         Taken from a data frame's columns if not given.
     row_numbers : sequence of int, optional
-        The numbers of the rows in the data that they come from; 0, 1, … if not given.
+        The numbers of the rows in the data that they were taken from; 0, 1, … if not given.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class TrainingSet:
 
     @cached_property
     def margin_vectors(self) -> FloatArray:
-        """Λ(X) = {(x+ - x-)/2}: one row a pair, built when first asked for."""
+        """Λ(X) = {(x+ - x-)/2}: one row per pair, built on first use."""
         halves = (self.positives[:, None, :] - self.negatives[None, :, :]) / 2
         return halves.reshape(self.n_pairs, self.n_features)
 
@@ -167,7 +167,7 @@ class TrainingSet:
         return positive, min(score for score, y in zip(scores, self.signs, strict=True) if y < 0)
 
     def exact_weights(self, weights: Any) -> list[Fraction]:
-        """One weight a feature as the rational that it is."""
+        """One weight per feature as an exact rational."""
         if not isinstance(weights, Iterable):
             raise InputError(f"the weights are {weights!r}; one for each of {self.n_features} features is needed")
         w = [exact_number(value, f"the weight of feature {j}") for j, value in enumerate(weights)]
@@ -186,6 +186,17 @@ class TrainingSet:
             Fraction(int(y) * (sum(map(int.__mul__, numerators, row)) + offset), denominator)
             for row, y in zip(rows, self.signs, strict=True)
         ]
+
+    def tight_rows(self, weights: Sequence[Fraction], intercept: Fraction) -> list[int] | None:
+        """The rows whose margin is exactly 1; None where (w, b) is not in C(X), that is, some margin is below 1."""
+        margins = self.exact_margins(weights, intercept)
+        return None if min(margins) < 1 else [i for i, margin in enumerate(margins) if margin == 1]
+
+    def exact_gradient(self, multipliers: Mapping[int, Fraction]) -> list[Fraction]:
+        """μ = Σ a_i y_i x_i of multipliers a (row -> a_i), in the original units, exactly."""
+        rows, exponents = self.integer_rows
+        signed = [(a * int(self.signs[i]), rows[i]) for i, a in multipliers.items()]
+        return [sum((a * row[j] for a, row in signed), Fraction(0)) * Fraction(2) ** e for j, e in enumerate(exponents)]
 
     @cached_property
     def conditioned(self) -> FloatArray:
@@ -220,7 +231,7 @@ class TrainingSet:
 
     @cached_property
     def sha256(self) -> str:
-        """A fingerprint of the rows as exact numbers and of their signs, in order; ``verify`` computes it anew."""
+        """A fingerprint of the rows as exact numbers and of their signs, in order; ``verify`` recomputes it."""
         digest = hashlib.sha256()
         for row, sign in zip(self.features.tolist(), self.signs.tolist(), strict=True):
             digest.update(f"{sign}:{','.join(str(Fraction(value)) for value in row)}\n".encode())
@@ -252,6 +263,6 @@ class TrainingSet:
 
 
 def require_training_set(value: Any) -> None:
-    """An ``InputError`` for anything but a ``TrainingSet``."""
+    """Raise an ``InputError`` for anything but a ``TrainingSet``."""
     if not isinstance(value, TrainingSet):
         raise InputError(f"a TrainingSet is needed, {type(value).__name__} was given")

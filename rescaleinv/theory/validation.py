@@ -1,4 +1,4 @@
-"""What the estimators check of the data that they are given, with scikit-learn's own checks where it has them."""
+"""Checks of the data that estimators are given, using scikit-learn's own checks where it has them."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def checked_features(estimator: Any, X: Any, *, fitting: bool) -> FloatArray:
 
 
 def checked_labels(estimator: Any, y: Any, n_rows: int) -> npt.NDArray[Any]:
-    """One label a row, as an array."""
+    """One label per row, as an array."""
     if y is None:
         raise InputError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None; one label a row is needed"
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None; one label per row is needed"
         )
     try:
         labels = column_or_1d(y, warn=True)

@@ -8,7 +8,7 @@ from brute_force import gaussian_elimination
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
 
-from rescaleinv.theory.rationals import least_cost_solution, nonnegative_solution, solve
+from rescaleinv.theory.rationals import least_cost_solution, nonnegative_solution, rounded, solve, solve_in_integers
 
 
 def to_flint(matrix):
@@ -228,3 +228,33 @@ def test_a_cost_without_a_bound_is_said_to_be_so():
     with pytest.raises(ArithmeticError, match="no lower bound"):
         least_cost_solution([[1, -1]], [0], [[-1, 0]])
     assert least_cost_solution([[1, 1]], [-1], [[-1, 0]]) is None
+
+
+@pytest.mark.parametrize("bits", [1, 8, 20, 53])
+def test_squared_factors_are_short_and_near(bits):
+    rng = np.random.default_rng(4)
+    for exponent in (-300, -3, 0, 4, 300):
+        for value in rng.uniform(1, 10, 20).tolist():
+            exact = Fraction(value) * Fraction(10) ** exponent
+            short = rounded(exact, bits)
+            assert abs(short / exact - 1) <= Fraction(1, 2**bits)
+            odd = short.numerator * short.denominator
+            while odd % 2 == 0:
+                odd //= 2
+            assert odd.bit_length() <= bits + 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_several_right_hand_sides_at_once_are_those_of_one_after_the_other(seed):
+    rng = np.random.default_rng(seed)
+    size, sides = int(rng.integers(1, 6)), int(rng.integers(1, 4))
+    matrix = rng.integers(-5, 6, (size, size)).tolist()
+    right = rng.integers(-5, 6, (size, sides)).tolist()
+    found = solve_in_integers(matrix, right)
+    columns = [solve(matrix, [line[k] for line in right]) for k in range(sides)]
+    if columns[0] is None:
+        assert found is None
+    else:
+        numerators, denominator = found
+        assert denominator > 0
+        assert [[Fraction(line[k], denominator) for line in numerators] for k in range(sides)] == columns

@@ -47,8 +47,8 @@ def test_no_limit(given):
         ([(1, 1), (1, 1)], "2 scale ranges were given for 3 features"),
         ([(1, 1), (1, 2), (1,)], "neither a number κ"),
         ("wide", "neither a number κ"),
-        ({"age": 2, "height": 2}, "missing are .'dose'."),
-        ({"age": 2, "height": 2, "dose": 2, "hight": 3}, "not among the features are .'hight'."),
+        ({"age": 2, "height": 2}, "'dose'. are missing"),
+        ({"age": 2, "height": 2, "dose": 2, "hight": 3}, "'hight'. are not among the features"),
     ],
 )
 def test_what_is_no_range(given, message):

@@ -6,7 +6,7 @@ from sklearn.svm import SVC
 
 from rescaleinv import InputError, TrainingSet, minimal_norm_svm
 from rescaleinv.datasets import load
-from rescaleinv.theory.soft_margin import rightly_classified, soft_margin_svm
+from rescaleinv.theory.soft_margin import correctly_classified, soft_margin_svm
 
 
 def draw(name, n_rows=80):
@@ -120,4 +120,4 @@ def test_no_class_is_emptied_and_rounding_decides_nothing():
     features = [[0.0], [1], [2], [3], [1], [2]]
     labels = [-1, -1, -1, -1, 1, 1]
     # w = 0: every positive row is on the wrong side by the same amount, and the first of them stays
-    assert rightly_classified(TrainingSet(features, labels), np.ones(6)).tolist() == [0, 1, 2, 3, 4]
+    assert correctly_classified(TrainingSet(features, labels), np.ones(6)).tolist() == [0, 1, 2, 3, 4]

@@ -1,4 +1,4 @@
-"""The training set: what is accepted, what is refused and how, and the paper's objects made of it."""
+"""The training set: every kind of table, and the paper's objects made of it."""
 
 from fractions import Fraction
 
@@ -9,8 +9,7 @@ import pytest
 import scipy.sparse as sparse
 from made_sets import MAKERS
 
-from rescaleinv.errors import InputError, RescaleInvError
-from rescaleinv.theory.inputs import as_labels, as_matrix
+from rescaleinv.errors import InputError
 from rescaleinv.theory.training_set import TrainingSet
 
 ROWS = [[0.0, 3.0], [1.0, 0.0], [0.0, 5.0], [2.0, 0.5]]
@@ -40,12 +39,6 @@ def test_every_kind_of_table_gives_the_same_features(X):
     assert ts.features.dtype == np.float64
     assert ts.features.tolist() == ROWS
     assert ts.sha256 == TrainingSet(ROWS, LABELS).sha256
-
-
-def test_integers_and_booleans_are_numbers():
-    assert as_matrix(np.array([[True, False]])).tolist() == [[1, 0]]
-    assert as_matrix(np.array([[1, 2]], dtype=np.uint8)).tolist() == [[1, 2]]
-    assert as_matrix(pd.DataFrame({"a": [1, 2], "b": [True, False]})).tolist() == [[1, 1], [2, 0]]
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
@@ -81,77 +74,6 @@ def test_any_two_labels(labels, classes):
     turned = TrainingSet(ROWS, labels, positive=classes[0])
     assert turned.classes == classes[::-1]
     assert turned.signs.tolist() == [-1, 1, -1, 1]
-
-
-REFUSED_TABLES = {
-    "NaN": ([[0, 1], [2, float("nan")]], r"NaN or infinity in 1 cell\(s\), first at row 1, column 1"),
-    "infinity": ([[0, 1], [float("-inf"), float("inf")]], r"in 2 cell\(s\), first at row 1, column 0"),
-    "None": ([[0, 1], [2, None]], r"NaN or infinity in 1 cell\(s\), first at row 1, column 1"),
-    "named column": (pd.DataFrame({"a": [0.0, 1], "b": [np.nan, 1]}), r"first at row 0, column 1 \('b'\)"),
-    "pandas NA": (pd.DataFrame({"a": [0, 1], "b": pd.array([1, pd.NA], "Int64")}), r"first at row 1, column 1 \('b'\)"),
-    "polars null": (pl.DataFrame({"a": [0, None], "b": [1, 2]}), r"first at row 1, column 0 \('a'\)"),
-    "masked": (np.ma.masked_greater(np.array([[1, 2], [3, 9]]), 5), r"first at row 1, column 1"),
-    "beyond all floats": ([[0, 1], [2, 10**400]], r"infinity in 1 cell\(s\), first at row 1, column 1"),
-    "no feature": (np.zeros((5, 0)), r"no feature: 0 feature\(s\) \(shape=\(5, 0\)\)"),
-    "no rows": (np.zeros((0, 2)), r"no row: 0 sample\(s\) \(shape=\(0, 2\)\)"),
-    "one row": ([[1, 2]], "one row .*both classes are needed"),
-    "one dimension": ([1, 2], r"1 dimension\(s\); .*Reshape your data"),
-    "three dimensions": (np.zeros((2, 2, 2)), r"3 dimension\(s\)"),
-    "empty list": ([], r"1 dimension\(s\)"),
-    "ragged": ([[1, 2], [3]], "not a table with rows of one length"),
-    "text": (np.array([[1, "two"], [3, 4]], dtype=object), "'two' in column 1, row 0, where numbers belong"),
-    "text in a list": ([[1, 2], [3, "four"]], "'four' in column 1, row 1, where numbers belong"),
-    "a text among texts of numbers": (np.array([["1", "2"], ["n/k", "4"]]), "'n/k' in column 0, row 1, where numbers"),
-    "text in an array": (np.array([["one", "2"], ["3", "4"]]), "'one' in column 0, row 0, where numbers belong"),
-    "text in a frame": (pd.DataFrame({"a": [1, 2], "city": ["Cork", "Rome"]}), r"'Cork' in column 1 \('city'\)"),
-    "text that looks like a number": (pd.DataFrame({"a": [1, 2], "b": ["1", "2"]}), r"'1' in column 1 \('b'\)"),
-    "dates": (pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-01-02"])}), r"in column 0 \('day'\)"),
-    "complex": (np.array([[1j, 2], [3, 4]]), "complex numbers"),
-    "too large": ([[0, 1], [2, -1e151]], r"value -1e\+151 at row 1, column 1; products .* overflow"),
-    "ranges too small": ([[0, 1], [1e-160, 2]], r"feature\(s\) 0 differ by less than 1e-150"),
-}
-
-
-@pytest.mark.parametrize(("X", "message"), REFUSED_TABLES.values(), ids=REFUSED_TABLES)
-def test_bad_tables_are_refused_with_a_reason(X, message):
-    with pytest.raises(InputError, match=message) as caught:
-        TrainingSet(X, [-1, 1])
-    assert isinstance(caught.value, RescaleInvError)
-    assert isinstance(caught.value, ValueError)
-
-
-REFUSED_LABELS = {
-    "one class": ([3, 3, 3, 3], r"one class \(3, 4 rows\); both are needed"),
-    "three classes": ([1, 2, 3, 1], r"3 classes \(1, 2, 3\); two are needed"),
-    "many classes": (["a", "b", "c", "d"], r"4 classes \(a, b, c, d\)"),
-    "None": ([1, None, 0, None], "labels of rows 1, 3 are missing"),
-    "NaN": ([1.0, 0.0, float("nan"), 1.0], "labels of rows 2 are missing"),
-    "NaN among texts": (["a", "b", float("nan"), "a"], "labels of rows 2 are missing"),
-    "masked": (np.ma.array([1, 0, 1, 0], mask=[False, True, False, False]), "labels of rows 1 are missing"),
-    "pandas NA": (pd.array([1, pd.NA, 0, 1], dtype="Int64"), "labels of rows 1 are missing"),
-    "too few": ([1, -1], "2 labels for 4 rows"),
-    "too many": ([1, -1, 1, -1, 1], "5 labels for 4 rows"),
-    "two columns": (np.ones((4, 2)), "labels have 2 dimensions"),
-    "a single one": (1, "labels have 0 dimensions"),
-    "ragged": ([[1], [1, 2], [1], [2]], "not a sequence with one label a row"),
-    "unlike types": (np.array([1, "a", 1, "a"], dtype=object), "cannot be compared"),
-}
-
-
-@pytest.mark.parametrize(("labels", "message"), REFUSED_LABELS.values(), ids=REFUSED_LABELS)
-def test_bad_labels_are_refused_with_a_reason(labels, message):
-    with pytest.raises(InputError, match=message):
-        TrainingSet(ROWS, labels)
-
-
-def test_an_unknown_positive_label_is_refused():
-    with pytest.raises(InputError, match="positive label 'maybe' is not among the labels no, yes"):
-        as_labels(["no", "yes"], 2, positive="maybe")
-
-
-def test_points_with_another_number_of_features_are_refused():
-    with pytest.raises(InputError, match="the points has 3 features, but 2 were seen in training"):
-        as_matrix([[1, 2, 3]], what="the points", n_features=2)
 
 
 @pytest.mark.parametrize("weights", [[1], [1, 2, 3], [1, float("nan")], [float("inf"), 1], ["a", 1], [[1, 2], [3, 4]]])
@@ -265,52 +187,6 @@ def test_float_and_pair_form_of_the_extremes_agree():
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_powers_of_two_leave_the_conditioned_features_as_they_are_to_the_bit(name):
-    for seed in range(7):
-        ts = MAKERS[name](seed)
-        powers = np.random.default_rng(seed).integers(-60, 61, ts.n_features)
-        scaled = TrainingSet(np.ldexp(ts.features, powers), ts.signs)
-        assert scaled.conditioned.tobytes() == ts.conditioned.tobytes()
-        assert np.array_equal(
-            scaled.conditioning.exponent, np.where(np.ptp(ts.features, axis=0), powers, 0) + ts.conditioning.exponent
-        )
-
-
-def test_exact_translations_leave_the_conditioned_features_as_they_are_to_the_bit():
-    for name in ("integer_ties", "binary", "duplicated_rows", "one_positive", "big_offsets"):
-        for seed in range(7):
-            ts = MAKERS[name](seed)
-            offsets = np.random.default_rng(seed).integers(-(10**9), 10**9, ts.n_features)
-            moved = TrainingSet(ts.features + offsets, ts.signs)
-            assert moved.conditioned.tobytes() == ts.conditioned.tobytes()
-
-
-@pytest.mark.parametrize("name", MAKERS)
-def test_conditioning_is_exact_and_makes_ranges_alike(name):
-    for seed in range(7):
-        ts = MAKERS[name](seed)
-        ranges = np.ptp(ts.conditioned, axis=0)
-        assert ((ranges == 0) | ((ranges >= 0.5) & (ranges <= 1))).all()
-        for row, conditioned in zip(ts.features.tolist(), ts.conditioned.tolist(), strict=True):
-            for j, (x, z) in enumerate(zip(row, conditioned, strict=True)):
-                unit = Fraction(2) ** int(ts.conditioning.exponent[j])
-                assert Fraction(z) * unit + Fraction(float(ts.conditioning.anchor[j])) == Fraction(x)
-
-
-def test_where_differences_would_be_rounded_nothing_is_subtracted():
-    ts = TrainingSet([[1e16, 1.0], [1.0, 2.0], [0.1, 3.0]], [1, -1, -1])
-    assert ts.conditioning.anchor.tolist() == [0.0, 1.0]
-    assert np.ldexp(ts.conditioned, ts.conditioning.exponent)[:, 0].tolist() == [1e16, 1.0, 0.1]
-
-
-def test_a_classifier_of_conditioned_features_comes_back_in_original_units():
-    ts = MAKERS["unlike_units"](4)
-    weights = np.arange(1.0, ts.n_features + 1)
-    original, intercept = ts.conditioning.weights_to_original(weights, 0.25)
-    assert ts.features @ original + intercept == pytest.approx(ts.conditioned @ weights + 0.25, rel=1e-12)
-
-
-@pytest.mark.parametrize("name", MAKERS)
 def test_integer_rows_are_exact(name):
     for seed in range(7):
         ts = MAKERS[name](seed)
@@ -387,6 +263,12 @@ def test_repr_and_len_say_what_is_there():
     assert repr(ts) == "TrainingSet(4 rows, 2 features, 2 positive ('yes'), 2 negative ('no'))"
 
 
-def test_values_that_vanish_beside_their_range_are_refused():
-    with pytest.raises(InputError, match="so small beside their range"):
-        _ = TrainingSet([[0, 0], [5e-324, 1], [1.0, 3]], [-1, 1, 1]).conditioned
+def test_tight_rows_and_gradient_are_those_of_the_definition():
+    ts = TrainingSet([[-1, 5], [5, -1], [1, 1], [9, 9]], [1, 1, -1, 1])
+    one = Fraction(1)
+    assert ts.tight_rows([one, one], Fraction(-3)) == [0, 1, 2]
+    assert ts.tight_rows([one, one], Fraction(-3) + Fraction(1, 2**80)) is None  # row 2 is a hair below margin 1
+    multipliers = {0: Fraction(1, 3), 2: Fraction(1, 3)}
+    by_hand = [Fraction(1, 3) * (x - z) for x, z in zip((-1, 5), (1, 1), strict=True)]
+    assert ts.exact_gradient(multipliers) == by_hand
+    assert ts.exact_gradient({}) == [0, 0]

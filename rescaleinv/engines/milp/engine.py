@@ -1,6 +1,6 @@
-"""Section 5 of the paper: one mixed-integer program a point, whose solutions are believed only after an exact check.
+"""Section 5 of the paper: one mixed-integer program per point, whose solutions count only after an exact check.
 
-A point has the label of one SVM. The program asks for another one, of whatever rescaling, that gives it the other label.
+One SVM gives the point its label. The program looks for an SVM of any rescaling that gives it the other label.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from rescaleinv.theory.svm import exact_svm_at
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
 
-# Points handed to each process before what they taught is shared with the others.
-_POINTS_A_TURN = 4
-# Clauses that hold for every point are kept for the next ones, the latest of them; too many would slow the solver down.
-_MOST_CLAUSES = 500
-# Decision values below this on the point's own side are looked at exactly.
+# Points handed to each process before what was learnt from them is shared with the others.
+_POINTS_PER_ROUND = 4
+# Of the clauses that hold for every point, the latest are kept for the next points; too many would slow the solver down.
+_MAX_CLAUSES = 500
+# Decision values closer to the other side than this are decided exactly.
 _NEARLY_OTHER_SIDE = 1e-6
 
 
@@ -53,7 +53,7 @@ class MilpEngine:
     solver : {"highs", "ortools", "ortools:highs", "pulp"}
         HiGHS by highspy; SCIP or HiGHS by OR-Tools; CBC by PuLP.
     time_limit : float, optional
-        Seconds a point; beyond it the verdict is UNKNOWN.
+        Seconds per point; beyond it the verdict is UNKNOWN.
     shortcuts : bool
         Settle points by cheap exact arguments first: classifiers that were found for earlier points, and a label that
         every separating hyperplane gives. Without them each point goes to the solver.
@@ -96,7 +96,7 @@ class MilpEngine:
             raise InputError(f"n_jobs is {n_jobs!r}; a number of processes, or -1 for all cores, is needed")
         if not isinstance(left_out, Integral) or left_out < 0:
             raise InputError(f"left_out is {left_out!r}; a number of rows is needed")
-        solvers.backend(solver)  # an unknown or a missing solver is said at once
+        solvers.backend(solver)  # an unknown or missing solver is an error now, not at the first point
         self.training_set: TrainingSet = training_set
         self.solver: str = solver
         self.time_limit: float | None = None if time_limit is None or time_limit == float("inf") else float(time_limit)
@@ -125,7 +125,7 @@ class MilpEngine:
         return exact_svm_at(self.training_set, rescaling)
 
     def certify(self, points: Any) -> Verdicts:
-        """The verdicts of the points (a table, one row a point)."""
+        """The verdicts of the points (a table, one row per point)."""
         rows = as_matrix(points, what="the points", n_features=self.training_set.n_features)
         self.precompute()
         batch = _Batch(self, rows)
@@ -191,11 +191,11 @@ class MilpEngine:
         self._known += [c for c in outcome.classifiers if c not in self._known]
 
     def _search(self) -> Search:
-        return Search(self._essential, self.solver, self.time_limit, tuple(self._clauses)[-_MOST_CLAUSES:])
+        return Search(self._essential, self.solver, self.time_limit, tuple(self._clauses)[-_MAX_CLAUSES:])
 
 
 class _Batch:
-    """The points of one ``certify``: what is settled already, and what is still to be asked."""
+    """The points of one ``certify``: which are settled, and which are still open."""
 
     def __init__(self, engine: MilpEngine, points: FloatArray) -> None:
         self.engine, self.points = engine, points
@@ -220,9 +220,9 @@ class _Batch:
                 bar.show(len(self.outcomes))
         width = self._width()
         while pending := [i for i in pending if self._outcomes[i] is None]:
-            turn = pending[:width]
+            this_round = pending[:width]
             known_before = len(self.engine._known)
-            for i, outcome in zip(turn, self._ask(turn), strict=True):
+            for i, outcome in zip(this_round, self._ask(this_round), strict=True):
                 self._outcomes[i] = outcome
                 self.engine._learn(outcome)
             if self.engine.shortcuts:
@@ -234,12 +234,12 @@ class _Batch:
             return 1
         from joblib import effective_n_jobs
 
-        return _POINTS_A_TURN * int(effective_n_jobs(self.engine.n_jobs))
+        return _POINTS_PER_ROUND * int(effective_n_jobs(self.engine.n_jobs))
 
-    def _ask(self, turn: list[int]) -> list[Outcome]:
-        """Decide the points of one turn, in processes where there is more than one job."""
+    def _ask(self, positions: list[int]) -> list[Outcome]:
+        """Decide the points of one round, in separate processes where there is more than one job."""
         search = self.engine._search()
-        tasks = [(search, self.points[i], self.sides[i]) for i in turn]
+        tasks = [(search, self.points[i], self.sides[i]) for i in positions]
         if self.engine.n_jobs == 1:
             return [decide(*task) for task in tasks]
         from joblib import Parallel, delayed
@@ -248,7 +248,7 @@ class _Batch:
             return list(Parallel(n_jobs=self.engine.n_jobs)(delayed(decide)(*task) for task in tasks))
         except MissingSolverError:
             raise
-        except Exception:  # a process died, and took the others with it: again, each on its own
+        except Exception:  # a process died and took the others with it: try again, each point on its own
             return [self._ask_alone(task) for task in tasks]
 
     def _ask_alone(self, task: tuple[Search, FloatArray, int]) -> Outcome:
@@ -261,15 +261,17 @@ class _Batch:
         return found[0]
 
     def _settle_by(self, classifiers: list[Classifier], pending: list[int]) -> None:
-        """Points that one of the classifiers gives the other label are neutral: floats look, rationals decide."""
+        """Points that get the other label from one of the classifiers are neutral: floats select them, rationals decide."""
         conditioning = self.engine.training_set.conditioning
         left = np.array([i for i in pending if self._outcomes[i] is None], dtype=np.intp)
         shifted = conditioning.apply(self.points[left])
         sides = np.array(self.sides)[left]
         anchor = [Fraction(x) for x in conditioning.anchor.tolist()]
         for classifier in classifiers:
-            reach = [w * Fraction(2) ** int(e) for w, e in zip(classifier.weights, conditioning.exponent, strict=True)]
-            values = shifted @ np.array([float(w) for w in reach]) + float(classifier.value(anchor))
+            weights = [
+                w * Fraction(2) ** int(e) for w, e in zip(classifier.weights, conditioning.exponent, strict=True)
+            ]
+            values = shifted @ np.array([float(w) for w in weights]) + float(classifier.value(anchor))
             for i in left[sides * values < _NEARLY_OTHER_SIDE].tolist():
                 if self._outcomes[i] is None and classifier.labels(self.exact_points[i], -self.sides[i]):
                     self._outcomes[i] = Outcome(Verdict.NEUTRAL)

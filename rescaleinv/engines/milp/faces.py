@@ -18,9 +18,9 @@ from rescaleinv.theory.optimality import probe_cell
 from rescaleinv.theory.rationals import BasicSolution, least_cost_solution
 from rescaleinv.theory.training_set import TrainingSet
 
-# So many sub-faces are looked at before the question whether a tie is attained is given up.
-_MOST_SUBFACES = 300
-# From this number of equations on a float solver is asked first; below which reduced cost its columns are taken.
+# How many sub-faces are examined before giving up on the question whether a tie is attained.
+_MAX_SUBFACES = 300
+# From this many equations on, a float solver is asked first; its columns with a reduced cost below this are taken.
 _HINT_FROM = 8
 _REDUCED_COST = 1e-7
 
@@ -35,12 +35,7 @@ class Face:
     @classmethod
     def of(cls, training_set: TrainingSet, multipliers: dict[int, Fraction]) -> Face:
         """The face that the multipliers prove."""
-        rows, _ = training_set.integer_rows
-        y = training_set.signs.tolist()
-        gradient = [
-            sum((a * y[i] * rows[i][j] for i, a in multipliers.items()), Fraction(0))
-            for j in range(training_set.n_features)
-        ]
+        gradient = training_set.exact_gradient(multipliers)
         return cls(frozenset(multipliers), tuple((g > 0) - (g < 0) for g in gradient))
 
 
@@ -63,7 +58,7 @@ class Lowest:
 def lowest(training_set: TrainingSet, face: Face, point: list[Fraction], side: int) -> Lowest | None:
     """Minimise side·f(point) over the face, exactly; None where the face is empty.
 
-    The dual is solved: it has one equation a weight and one for the intercept, however many rows there are.
+    The dual is solved: it has one equation per weight and one for the intercept, however many rows there are.
     """
     given, exponents = training_set.integer_rows
     offset = [min(column) for column in zip(*given, strict=True)]  # smaller integers, and floats without offsets
@@ -103,7 +98,7 @@ def lowest(training_set: TrainingSet, face: Face, point: list[Fraction], side: i
 
 
 def _least_cost(lines: list[list[int]], right: list[Fraction], cost: list[int]) -> BasicSolution | None:
-    """``least_cost_solution``; where it is large, on the columns that a float solver has in its basis, if that is right."""
+    """``least_cost_solution``; if large, on the columns of a float solver's basis, where that turns out to be optimal."""
     columns = _float_basis(lines, right, cost) if len(lines) >= _HINT_FROM else []
     if columns:
         with contextlib.suppress(ArithmeticError):
@@ -169,7 +164,7 @@ def attained_tie(training_set: TrainingSet, face: Face, found: Lowest) -> TieSea
         test = probe_cell(training_set, sorted(inner.tight), inner.signs)
         if test.holds:
             return TieSearch(classifier)
-        if looked_at >= _MOST_SUBFACES:
+        if looked_at >= _MAX_SUBFACES:
             return TieSearch(None, decided=False)
         assert test.direction is not None
         h, t = test.direction
@@ -197,8 +192,7 @@ def _interior(training_set: TrainingSet, face: Face) -> tuple[Face, tuple[list[F
         vertex = lowest(training_set, face, direction, side)
         if vertex is None:
             return False
-        margins = training_set.exact_margins(vertex.weights, vertex.intercept)
-        tight.intersection_update([i for i, margin in enumerate(margins) if margin == 1])
+        tight.intersection_update(training_set.tight_rows(vertex.weights, vertex.intercept) or [])
         zero.intersection_update([j for j, w in enumerate(vertex.weights) if not w])
         if (vertex.weights, vertex.intercept) not in vertices:
             vertices.append((vertex.weights, vertex.intercept))
@@ -211,9 +205,8 @@ def _interior(training_set: TrainingSet, face: Face) -> tuple[Face, tuple[list[F
             visit(points[i], -y[i])  # the largest margin of row i
     anchor = min(face.tight)
     for j, s in enumerate(face.signs):
-        if (
-            s and j in zero
-        ):  # the largest |w_j|: f at two points that differ in feature j alone, one of them of constant value
+        if s and j in zero:
+            # the largest |w_j|: of two points that differ in feature j alone, one has the same f on the whole face
             shifted = list(points[anchor])
             shifted[j] += 1
             visit(shifted, -s)

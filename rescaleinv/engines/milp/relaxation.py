@@ -17,8 +17,8 @@ from rescaleinv.engines.milp.solvers.model import Model, RowBuilder
 from rescaleinv.theory.optimality import CellTest
 from rescaleinv.theory.training_set import TrainingSet
 
-# The other side begins this far on the point's own side (conditioned units, weights of sum 1): so every face that comes near
-# a tie becomes a candidate, to be decided in exact arithmetic, and a solver's tolerances of 1e-9 do not matter.
+# The other side begins this far on the point's own side (conditioned units, weights of sum 1): so every face close to
+# a tie becomes a candidate, to be decided in exact arithmetic, and a solver's tolerance of 1e-9 does not matter.
 NEAR_TIE = 1e-6
 # A row is tight, and a weight is zero, where the solver's solution has it within this.
 _NEARLY = 1e-7
@@ -74,7 +74,7 @@ class Relaxation:
             "negative": n,
         }
         ends = np.cumsum(list(sizes.values())).tolist()
-        self._place = {name: end - size for (name, size), end in zip(sizes.items(), ends, strict=True)}
+        self._start = {name: end - size for (name, size), end in zip(sizes.items(), ends, strict=True)}
         self.n_variables = ends[-1]
         self.model = self._build()
 
@@ -83,18 +83,18 @@ class Relaxation:
 
     def tight(self, i: int) -> int:
         """The variable z_i: row i is tight."""
-        return self._place["tight"] + i
+        return self._start["tight"] + i
 
     def signed(self, j: int, sign: int) -> int:
         """The variable p_j or q_j: weight j may be positive, or negative."""
-        return self._place["positive" if sign > 0 else "negative"] + j
+        return self._start["positive" if sign > 0 else "negative"] + j
 
     def _block(self, name: str, size: int) -> range:
-        return range(self._place[name], self._place[name] + size)
+        return range(self._start[name], self._start[name] + size)
 
     def _score(self, row: FloatArray) -> tuple[list[int], FloatArray]:
         """w·x + b as positions and coefficients."""
-        columns = [*self._block("up", self.n), *self._block("down", self.n), self._place["intercept"]]
+        columns = [*self._block("up", self.n), *self._block("down", self.n), self._start["intercept"]]
         return columns, np.concatenate([row, -row, [1.0]])
 
     def _build(self) -> Model:
@@ -102,7 +102,7 @@ class Relaxation:
         signs = self.training_set.signs.astype(float)
         ranges = rows.max(axis=0) - rows.min(axis=0)
         lower, upper = np.zeros(self.n_variables), np.ones(self.n_variables)
-        intercept, margin = self._place["intercept"], self._place["margin"]
+        intercept, margin = self._start["intercept"], self._start["margin"]
         lower[intercept], upper[intercept] = -2.0, 2.0  # |w·x| <= 1, and the margin is 1/2 at most
         upper[list(self._block("multiplier", m))] = 0.5
         for j in np.flatnonzero(ranges == 0).tolist():  # a feature that is constant on X never has weight
@@ -112,27 +112,27 @@ class Relaxation:
         weights = [*self._block("up", n), *self._block("down", n)]
         builder.add(weights, [1.0] * (2 * n), 1.0, 1.0)
         for sign in (1, -1):
-            members = [self._place["multiplier"] + i for i in range(m) if signs[i] == sign]
+            members = [self._start["multiplier"] + i for i in range(m) if signs[i] == sign]
             builder.add(members, [1.0] * len(members), 0.5, 0.5)
         # slack <= R_i (1 - z_i): each class has a tight row x', and |w·(x_i - x')| <= R_i, the largest of the differences
-        reach = [float(np.abs(rows[signs == signs[i]] - rows[i]).max()) for i in range(m)]
+        widest = [float(np.abs(rows[signs == signs[i]] - rows[i]).max()) for i in range(m)]
         for i in range(m):
             columns, values = self._score(rows[i])
             columns, values = [*columns, margin], np.append(signs[i] * values, -1.0)
             builder.add(columns, values.tolist(), lower=0.0)
-            builder.add([*columns, self.tight(i)], [*values.tolist(), reach[i]], upper=reach[i])
-            builder.add([self._place["multiplier"] + i, self.tight(i)], [1.0, -0.5], upper=0.0)
+            builder.add([*columns, self.tight(i)], [*values.tolist(), widest[i]], upper=widest[i])
+            builder.add([self._start["multiplier"] + i, self.tight(i)], [1.0, -0.5], upper=0.0)
         multipliers = list(self._block("multiplier", m))
         for j in range(n):
             positive, negative = self.signed(j, 1), self.signed(j, -1)
-            builder.add([self._place["up"] + j, positive], [1.0, -1.0], upper=0.0)
-            builder.add([self._place["down"] + j, negative], [1.0, -1.0], upper=0.0)
+            builder.add([self._start["up"] + j, positive], [1.0, -1.0], upper=0.0)
+            builder.add([self._start["down"] + j, negative], [1.0, -1.0], upper=0.0)
             builder.add([positive, negative], [1.0, 1.0], upper=1.0)
             gradient, half = (signs * rows[:, j]).tolist(), ranges[j] / 2
             builder.add([*multipliers, positive], [*gradient, -half], lower=-half)
             builder.add([*multipliers, negative], [*gradient, half], upper=half)
         integer = np.zeros(self.n_variables, dtype=bool)
-        integer[self._place["tight"] :] = True
+        integer[self._start["tight"] :] = True
         return Model(lower, upper, integer, *builder.build())
 
     def question(self, point: FloatArray, side: int, clauses: Iterable[Clause]) -> Model:
@@ -151,8 +151,8 @@ class Relaxation:
         n, m = self.n, self.m
         up, down = values[:n], values[n : 2 * n]
         weights = up - down
-        scores = self.rows @ weights + values[self._place["intercept"]]
-        slack = self.training_set.signs * scores - values[self._place["margin"]]
+        scores = self.rows @ weights + values[self._start["intercept"]]
+        slack = self.training_set.signs * scores - values[self._start["margin"]]
         declared = [self.tight(i) for i in range(m)]
         declared_tight = [i for i in range(m) if values[declared[i]] > 0.5]
         declared_signs = [

@@ -67,7 +67,7 @@ class Examined:
 
 @dataclass(frozen=True)
 class Search:
-    """All that is needed to decide a point; it travels to other processes."""
+    """Everything needed to decide a point; it is sent to other processes."""
 
     training_set: TrainingSet
     solver: str
@@ -164,7 +164,7 @@ class Search:
 
 
 def decide(search: Search, point: FloatArray, side: int) -> Outcome:
-    """One point, in whichever process; whatever goes wrong concerns this point alone."""
+    """Decide one point, in any process; whatever goes wrong affects this point alone."""
     try:
         return search.decide(point, side)
     except MissingSolverError:

@@ -1,29 +1,26 @@
 """The MILP engine against brute force in rationals, itself under other solvers, and the exact checker."""
 
-import itertools
 import os
 import sys
-import time
 from fractions import Fraction
 
 import joblib
 import numpy as np
 import pytest
-from brute_force import exact_range, exact_verdict, exact_vertices, has_multipliers, rescale_optimal_cells
+from brute_force import exact_range
 from made_sets import MAKERS, random_rescaling
+from small_sets import points_near, reference, small_set
 
-from rescaleinv.engines.milp import faces, relaxation, search, solvers
+from rescaleinv.engines.milp import search, solvers
 from rescaleinv.engines.milp.engine import MilpEngine
 from rescaleinv.engines.milp.solvers.model import Answer
 from rescaleinv.errors import CertificateError, InputError, InseparableError, MissingSolverError
-from rescaleinv.theory.optimality import is_rescale_optimal, probe_cell, probe_closed_cell
-from rescaleinv.theory.separability import is_separable
 from rescaleinv.theory.svm import minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verdict import Verdict
 from rescaleinv.verify import check
 
-BACKENDS = ("highs", "ortools", "ortools:highs", "pulp")
+BACKENDS = tuple(solvers.BACKENDS)
 each_backend = pytest.mark.parametrize("solver", BACKENDS)
 POSITIVE, NEGATIVE, NEUTRAL, UNKNOWN = (
     Verdict.STRONGLY_POSITIVE,
@@ -45,78 +42,9 @@ def example():
     return TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
 
 
-def small_set(rng):
-    """A separable set of integers with 1 to 3 features and 2 to 6 rows, often degenerate, sometimes with unlike units."""
-    while True:
-        n, m = int(rng.integers(1, 4)), int(rng.integers(2, 7))
-        rows = rng.integers(0, rng.choice([2, 3, 4, 6]), (m, n)).astype(float)
-        if rng.random() < 0.2:
-            rows[:, 0] = 2 * rows[:, -1]
-        if rng.random() < 0.15:
-            rows[:, rng.integers(n)] = 3
-        if rng.random() < 0.2:
-            rows *= 10.0 ** rng.integers(-3, 5, n)
-        labels = rng.choice([1, -1], m)
-        if abs(labels.sum()) < m:
-            training_set = TrainingSet(rows, labels)
-            if is_separable(training_set):
-                return training_set
-
-
-def points_near(rng, training_set, k):
-    """Points on a coarse grid around the rows, and half-way between rows: many of them on some classifier's line."""
-    low, high = training_set.features.min(axis=0), training_set.features.max(axis=0)
-    grid = low + np.maximum(high - low, 1) * rng.integers(-2, 7, (k, training_set.n_features)) / 4
-    first, second = training_set.features[rng.integers(0, len(training_set), (2, k))]
-    return np.where(rng.random((k, 1)) < 0.7, grid, (first + second) / 2)
-
-
-def reference(training_set, points):
-    return [int(exact_verdict(training_set, point)) for point in points]
-
-
 def assert_certified(verdicts):
     for i in np.flatnonzero(verdicts.neutral):
         assert check(verdicts.certificate(int(i)).to_json()) == "neutral"
-
-
-# --- the reference itself ------------------------------------------------------------------------------------------
-
-
-def test_brute_force_knows_the_papers_examples():
-    exact = TrainingSet([[-5, 25], [25, -5], [7, 7], [5, 5]], [1, 1, 1, -1])  # Example 1, times 5, in integers
-    vertices = {(v.weights, v.intercept) for v in exact_vertices(exact)}
-    assert vertices == {((Fraction(3, 5), Fraction(2, 5)), -6), ((Fraction(2, 5), Fraction(3, 5)), -6)}
-    assert exact_verdict(exact, [-5, 20]) == NEUTRAL
-    assert exact_range(exact, [-5, 20]) == (-1, 4)
-    single = TrainingSet([[-1, 5], [5, -1], [1, 1]], [1, 1, -1])  # Example 3
-    assert [v.weights for v in exact_vertices(single)] == [(1, 1)]
-
-
-def test_brute_forces_cells_are_those_of_theorem_9():
-    """The middle of each of its cells is rescale-optimal, and samples of rescalings stay within its range."""
-    rng = np.random.default_rng(0)
-    for _ in range(8):
-        training_set = small_set(rng)
-        for cell in rescale_optimal_cells(training_set):
-            share = Fraction(1, len(cell.vertices))
-            n = training_set.n_features
-            middle = [share * sum(v.weights[j] for v in cell.vertices) for j in range(n)]
-            intercept = share * sum(v.intercept for v in cell.vertices)
-            assert is_rescale_optimal(training_set, middle, intercept, tolerance=0)
-        point = points_near(rng, training_set, 1)
-        low, high = map(float, exact_range(training_set, point[0]))
-        for _ in range(5):
-            rescaling = random_rescaling(rng, n) / np.ldexp(1.0, training_set.conditioning.exponent)
-            value = minimal_norm_svm(training_set, rescaling).decision_function(point)[0]
-            assert low - 1e-6 * (1 + abs(low)) <= value <= high + 1e-6 * (1 + abs(high))
-
-
-def test_multipliers_of_the_reference_take_zeros_seriously():
-    rows, labels = [(Fraction(1), Fraction(1)), (Fraction(-1), Fraction(-1))], [1, -1]
-    assert has_multipliers(rows, labels, [0, 1], (1, 1))
-    assert not has_multipliers(rows, labels, [0, 1], (1, 0))
-    assert not has_multipliers(rows, labels, [0, 1], (1, -1))
 
 
 # --- the papers' and the theory's own examples ----------------------------------------------------------------------
@@ -144,23 +72,6 @@ def test_ranges_that_differ_by_ten_millions(solver):
     verdicts = MilpEngine(training_set, solver=solver, shortcuts=False).certify([point])
     assert verdicts.neutral.all()
     assert_certified(verdicts)
-
-
-def test_the_clause_names_every_row_that_helps_and_not_only_those_of_the_candidate():
-    """X = (0,1)+, (0,0)-, (1,0)+ with rows 0 and 1 tight and both weights positive: row 2 must be left a way out."""
-    training_set = TrainingSet([[0, 1], [0, 0], [1, 0]], [1, -1, 1])
-    model = relaxation.Relaxation(training_set)
-    refuted = probe_closed_cell(training_set, [0, 1], [1, 1])
-    assert not refuted.holds
-    clause, about = model.refuted(refuted, [1, 1])
-    assert about == [0]
-    assert clause.on == {model.tight(2)}
-    real = np.zeros(model.n_variables)
-    real[[model.tight(0), model.tight(1), model.tight(2), model.signed(0, 1), model.signed(1, 1)]] = 1
-    assert probe_closed_cell(training_set, [0, 1, 2], [1, 1]).holds
-    assert not clause.rules_out(real)
-    real[model.tight(2)] = 0
-    assert clause.rules_out(real)
 
 
 @each_backend
@@ -212,14 +123,6 @@ def test_ties_and_points_next_to_them(shift):
     assert {verdict for verdict, _ in seen} == {-1, 0, 1}
     if shift == 0:
         assert {(0, True), (-1, True)} <= set(seen)  # attained and only approached
-
-
-def test_a_tie_that_is_given_up_is_unknown(monkeypatch):
-    monkeypatch.setattr(faces, "_MOST_SUBFACES", 1)
-    training_set = TrainingSet([[1, 1], [-1, -1]], [1, -1])
-    verdicts = MilpEngine(training_set, shortcuts=False).certify([[0, -1]])
-    assert verdicts.unknown.all()
-    assert "reaches 0" in verdicts.reason[0]
 
 
 # --- against brute force, and the backends against each other --------------------------------------------------------
@@ -383,21 +286,6 @@ def test_a_failed_point_does_not_lose_the_others(example, monkeypatch):
     assert verdicts.reason[1] == "the solver 'stand-in' failed: MemoryError: no more"
 
 
-def test_a_candidate_that_is_repeated_for_ever_ends(example, monkeypatch):
-    """A solver that ignores clauses is found out: its solution does not fit the model any more."""
-    first = {}
-    real = solvers.backend("highs")
-
-    def stubborn(model, *rest):
-        first.setdefault("answer", real(model, *rest))
-        return first["answer"]
-
-    training_set = TrainingSet([[0, 0], [2, 0], [0, 2], [2, 2]], [-1, -1, 1, 1])
-    monkeypatch.setitem(solvers.BACKENDS, "stand-in", lambda: stubborn)
-    verdicts = MilpEngine(training_set, solver="stand-in", shortcuts=False).certify([[-9, 1]])
-    assert verdicts.code.tolist() in ([1], [2])
-
-
 def test_missing_and_unknown_solvers_are_said_at_once(example, monkeypatch):
     with pytest.raises(InputError, match="'gurobi' is not known"):
         MilpEngine(example, solver="gurobi")
@@ -486,116 +374,3 @@ def test_a_bar_is_shown_when_asked_for_only(example, capfd, monkeypatch):
     shown = capfd.readouterr()
     assert shown.out == ""
     assert "1/1" in shown.err or "0/1" in shown.err
-
-
-# --- exact minimisation over a face ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("hint_from", [0, 99])
-def test_lowest_is_the_least_vertex_of_the_face(monkeypatch, hint_from):
-    """With and without a float solver's hint: the brute force's vertices of the face have no lower value."""
-    monkeypatch.setattr(faces, "_HINT_FROM", hint_from)
-    rng = np.random.default_rng(4)
-    for _ in range(25):
-        training_set = small_set(rng)
-        for cell in rescale_optimal_cells(training_set)[:3]:
-            test = probe_closed_cell(training_set, sorted(cell.tight), cell.signs)
-            face = faces.Face.of(training_set, test.multipliers)
-            point = [Fraction(x) for x in points_near(rng, training_set, 1)[0].tolist()]
-            for side in (1, -1):
-                found = faces.lowest(training_set, face, point, side)
-                members = [
-                    side * v.value(tuple(point))
-                    for v in exact_vertices(training_set)
-                    if face.tight <= v.tight and all(a in (0, s) for a, s in zip(v.signs, face.signs, strict=True))
-                ]
-                assert found.value == min(members)
-                value = sum(w * x for w, x in zip(found.weights, point, strict=True)) + found.intercept
-                assert side * value == found.value
-                assert min(training_set.exact_margins(found.weights, found.intercept)) == 1
-
-
-def test_a_wrong_hint_is_not_believed(monkeypatch):
-    """A basis that is feasible and not optimal: its prices do not hold for the columns that it leaves out."""
-    training_set = TrainingSet([[0, 0], [1, 0], [0, 1]], [-1, 1, 1])
-    face, point = faces.Face(frozenset([0, 1]), (1, 1)), [Fraction(-2), Fraction(-3)]
-    expected = faces.lowest(training_set, face, point, -1)
-    monkeypatch.setattr(faces, "_HINT_FROM", 0)
-    for wrong in ([0, 1, 6], [0, 1, 2, 3, 4], [5, 6], [0]):
-        monkeypatch.setattr(faces, "_float_basis", lambda *_, columns=wrong: columns)
-        assert faces.lowest(training_set, face, point, -1).value == expected.value == 11
-
-
-def assert_search_agrees(training_set, face):
-    """The search for an attained tie, on a whole face of the closure, finds a cell of RO(X) iff brute force knows one."""
-    m, n = training_set.n_rows, training_set.n_features
-    whole = faces.Lowest(Fraction(0), [], Fraction(0), [Fraction(0)] * m, [Fraction(0)] * n)
-    found = faces.attained_tie(training_set, face, whole)
-    inside = [
-        cell
-        for cell in rescale_optimal_cells(training_set)
-        if face.tight <= cell.tight and all(a in (0, s) for a, s in zip(cell.signs, face.signs, strict=True))
-    ]
-    assert found.decided
-    assert (found.classifier is not None) == bool(inside)
-    if found.classifier is not None:
-        assert is_rescale_optimal(training_set, *found.classifier, tolerance=0)
-    return bool(inside)
-
-
-def test_a_face_meets_rescale_optimal_cells_where_brute_force_says_so():
-    rng = np.random.default_rng(6)
-    outcomes = []
-    for _ in range(40):
-        training_set = small_set(rng)
-        vertices = sorted(exact_vertices(training_set), key=lambda v: v.weights)
-        for first, second in itertools.combinations_with_replacement(vertices[:5], 2):
-            pairs = list(zip(first.signs, second.signs, strict=True))
-            face = faces.Face(first.tight & second.tight, tuple(a or b for a, b in pairs))
-            if all(a * b >= 0 for a, b in pairs) and probe_closed_cell(training_set, [*face.tight], face.signs).holds:
-                outcomes.append(assert_search_agrees(training_set, face))
-    assert {True, False} == set(outcomes)
-
-
-@pytest.mark.parametrize(
-    ("rows", "labels", "face"),
-    [
-        # one more row must be tight
-        ([[0, 2, 1], [1, 1, 3], [3, 1, 2], [0, 3, 3]], [1, -1, -1, -1], faces.Face(frozenset([0, 2]), (-1, 0, -1))),
-        # one more weight must be zero: features 0 and 3 are alike, so no SVM has weight on one of them alone
-        (
-            [[1, 3, 0, 1], [2, 1, 0, 2], [0, 1, 3, 0], [0, 0, 0, 0], [3, 0, 1, 3]],
-            [-1, 1, -1, 1, -1],
-            faces.Face(frozenset([0, 1, 4]), (-1, -1, -1, 0)),
-        ),
-    ],
-    ids=["row", "weight"],
-)
-def test_a_sub_face_is_rescale_optimal_where_the_middle_is_not(rows, labels, face):
-    training_set = TrainingSet(rows, labels)
-    assert probe_closed_cell(training_set, sorted(face.tight), face.signs).holds
-    assert not probe_cell(training_set, sorted(face.tight), face.signs).holds
-    assert assert_search_agrees(training_set, face)
-
-
-def test_an_empty_face_has_no_lowest_value():
-    training_set = TrainingSet([[0], [1], [3]], [-1, 1, 1])
-    assert faces.lowest(training_set, faces.Face(frozenset([0, 1]), (1,)), [Fraction(0)], 1).value == -1
-    assert faces.lowest(training_set, faces.Face(frozenset([0, 1, 2]), (1,)), [Fraction(0)], 1) is None
-
-
-def test_the_deadline_is_kept_between_candidates(example, monkeypatch):
-    """A clock that jumps: the second question is not asked any more."""
-    now = [0.0]
-    monkeypatch.setattr(search.time, "monotonic", lambda: now[0])
-    real = solvers.backend("highs")
-
-    def slow(*arguments):
-        now[0] += 10
-        return real(*arguments)
-
-    monkeypatch.setitem(solvers.BACKENDS, "stand-in", lambda: slow)
-    training_set = TrainingSet([[1, 1], [-1, -1]], [1, -1])
-    engine = MilpEngine(training_set, solver="stand-in", time_limit=5, shortcuts=False)
-    assert engine.certify([[0, -1]]).reason.tolist() == ["the time limit of 5 s was reached"]
-    assert time.monotonic() == 10

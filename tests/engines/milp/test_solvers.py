@@ -13,7 +13,7 @@ from rescaleinv.engines.milp import solvers
 from rescaleinv.engines.milp.solvers.model import Answer, Model, RowBuilder, checked
 from rescaleinv.errors import InputError, MissingSolverError
 
-NAMES = ("highs", "ortools", "ortools:highs", "pulp")
+NAMES = tuple(solvers.BACKENDS)
 each_backend = pytest.mark.parametrize("name", NAMES)
 
 
@@ -173,7 +173,7 @@ def test_missing_package(monkeypatch, name, module, package):
 
 GUARDED = """
 import pulp
-from rescaleinv import solvers
+from rescaleinv.engines.milp import solvers
 from rescaleinv.errors import SolverError
 try:
     solvers.backend("ortools:highs")
@@ -184,8 +184,8 @@ except SolverError as error:
 IN_GOOD_ORDER = """
 import numpy as np
 from scipy.sparse import csr_array
-from rescaleinv import solvers
-from rescaleinv.solvers import Model
+from rescaleinv.engines.milp import solvers
+from rescaleinv.engines.milp.solvers.model import Model
 model = Model(np.zeros(1), np.ones(1), np.ones(1, bool), csr_array([[1.0]]), np.array([0.5]), np.array([np.inf]))
 for name in ("pulp", "ortools:highs", "highs", "ortools"):
     print(name, solvers.solve(model, name).values)

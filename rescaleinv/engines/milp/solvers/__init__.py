@@ -1,4 +1,4 @@
-"""Mixed-integer solvers behind one function; each is imported when it is first asked for."""
+"""Mixed-integer solvers behind one function; each is imported on first use."""
 
 from __future__ import annotations
 

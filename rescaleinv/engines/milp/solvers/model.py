@@ -107,7 +107,7 @@ class RowBuilder:
 class Answer:
     """What a backend says. "feasible" and "optimal" have values; "limit" is a time limit reached without a solution.
 
-    "infeasible" is a float solver's word and not a proof; "failed" is everything that is no answer, ``message`` says why.
+    "infeasible" is a float solver's claim, not a proof; "failed" is everything else, and ``message`` says why.
     """
 
     status: Status

@@ -1,0 +1,55 @@
+"""Certificates as JSON: what is written is read again, damage is noticed, and rows can be left out of a line."""
+
+import json
+
+import pytest
+
+from rescaleinv.certificates.certificate import Certificate
+from rescaleinv.certificates.two_rescalings import neutral_certificate
+from rescaleinv.errors import CertificateError
+from rescaleinv.theory.training_set import TrainingSet
+from rescaleinv.verify import check
+
+EXAMPLE_1 = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+
+
+@pytest.fixture(scope="module")
+def certificate():
+    return neutral_certificate(EXAMPLE_1, [-1, 4], [1, 1], [5, 1])
+
+
+def test_what_is_written_is_read_again(certificate, tmp_path):
+    again = Certificate.from_json(certificate.to_json())
+    assert again.content == certificate.content
+    assert again.digest == certificate.digest
+    assert repr(again) == f"Certificate('neutral', digest {again.digest[:12]}…)"
+    certificate.save(tmp_path / "certificate.json")
+    assert check((tmp_path / "certificate.json").read_text(encoding="utf-8")) == "neutral"
+
+
+def test_without_rows_it_is_shorter_and_refers_to_them_by_their_fingerprint(certificate):
+    short = json.loads(certificate.to_json(with_rows=False))
+    assert set(short["training"]) == {"sha256", "left_out"}
+    assert short["training"]["sha256"] == EXAMPLE_1.sha256
+    assert Certificate.from_json(json.dumps(short)).claim == "neutral"
+    assert set(json.loads(certificate.training_json())) >= {"rows", "labels", "sha256"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda text: text.replace('"neutral"', '"strongly positive"'),
+            "damaged: its digest does not match its content",
+        ),
+        (lambda text: text[:-2], "not the JSON text of a certificate"),
+        (lambda text: text.replace('"point":', '"point":NaN,"point":'), "NaN is not a number of JSON"),
+        (lambda text: text.replace('"claim":', '"claim":"neutral","claim":'), "an object has a field twice"),
+        (lambda text: "[" * 100_000, "not the JSON text of a certificate"),
+        (lambda text: "{}", "a JSON object with a digest"),
+        (lambda text: 7, "the JSON text of a certificate is needed, int was given"),
+    ],
+)
+def test_damage_is_noticed(certificate, change, message):
+    with pytest.raises(CertificateError, match=message):
+        Certificate.from_json(change(certificate.to_json()))
