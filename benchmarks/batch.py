@@ -23,9 +23,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from common import print_table, quick_flag, write_result
-from samples import breast_cancer
 
+from benchmarks.common import print_table, quick_flag, write_result
+from benchmarks.samples import breast_cancer
 from rescaleinv import RescaleInvariantSVC, certify_files
 
 ROWS, FILES = 10_000_000, 10
@@ -145,7 +145,7 @@ def main() -> None:
         size = make_inputs(Path(folder) / "points", ROWS // 10 if quick else ROWS)
         runs = []
         for way in WAYS:
-            command = [sys.executable, __file__, "--one-run", way, folder]
+            command = [sys.executable, "-m", "benchmarks.batch", "--one-run", way, folder]
             answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
             runs.append(json.loads(answer.stdout.splitlines()[-1]))
             print(f"  {way}: {runs[-1]['rows a second']:,.0f} rows a second", flush=True)

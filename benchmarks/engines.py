@@ -17,10 +17,10 @@ import time
 from typing import Any
 
 import numpy as np
-from common import RESULTS, print_table, write_result
-from samples import Sample, breast_cancer, paper_shapes
 from threadpoolctl import threadpool_limits
 
+from benchmarks.common import RESULTS, print_table, write_result
+from benchmarks.samples import Sample, breast_cancer, paper_shapes
 from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.engines.milp.engine import MilpEngine
 
@@ -110,7 +110,8 @@ def one_size(n_features: int, rows: int) -> dict[str, Any]:
 
 
 def in_a_process(*arguments: str) -> dict[str, Any]:
-    answer = subprocess.run([sys.executable, __file__, *arguments], check=True, capture_output=True, text=True)
+    command = [sys.executable, "-m", "benchmarks.engines", *arguments]
+    answer = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(answer.stdout.splitlines()[-1])
 
 

@@ -1,6 +1,6 @@
 """Limited ranges of rescalings: how many points the gap engine decides, in what time, and whether anything contradicts it.
 
-    RESCALEINV_DATA=FOLDER python benchmarks/gap.py [--points 100] [--seconds 2]
+    RESCALEINV_DATA=FOLDER python -m benchmarks.gap [--points 100] [--seconds 2]
 
 Writes benchmarks/results/gap.json. Training rows are drawn at random, features standardised on them (text: as counted), the
 points are other rows. Every strong verdict is looked at by plain SVMs at random rescalings and corners of the range, every
@@ -15,11 +15,11 @@ import time
 from pathlib import Path
 
 import numpy as np
-from common import write_result
 from sklearn.datasets import load_breast_cancer
 from sklearn.svm import SVC
 from tqdm import tqdm
 
+from benchmarks.common import write_result
 from rescaleinv import GapEngine, TrainingSet
 from rescaleinv.datasets import load
 from rescaleinv.engines.branch.tree import Decision

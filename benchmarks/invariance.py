@@ -1,6 +1,6 @@
 """How long does it take to tell whether rescaling makes any difference (check_invariance, Corollary 8)?
 
-    python benchmarks/invariance.py [--quick]
+    python -m benchmarks.invariance [--quick]
 
 Three kinds of training sets. "gaussian": a cloud cut by a hyperplane with a margin; rescaling makes a difference.
 "corner": every feature has a row of its own that fixes its weight; no rescaling makes a difference, and the proof of each
@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from common import print_table, quick_flag, write_result
 
+from benchmarks.common import print_table, quick_flag, write_result
 from rescaleinv import TrainingSet, check_invariance
 
 

@@ -1,6 +1,6 @@
 """What does the proof of strong verdicts cost, and how often does it find the walk wrong?
 
-    python benchmarks/proof.py [--quick]
+    python -m benchmarks.proof [--quick]
 
 Sizes: for 4 to 12 features, the largest complex of some draws is enumerated, its certificate written, and that checked: in
 pure Python, with python-flint, and with that on two processes. Enumeration and writing use as many threads each, and take
@@ -21,10 +21,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from common import print_table, quick_flag, write_result
-from samples import PAPER_BENCHMARKS, Sample, breast_cancer, draw
 from tqdm import tqdm
 
+from benchmarks.common import print_table, quick_flag, write_result
+from benchmarks.samples import PAPER_BENCHMARKS, Sample, breast_cancer, draw
 from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.engines.complex.proof import ComplexProof
 from rescaleinv.errors import DatasetUnavailableError

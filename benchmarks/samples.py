@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from paper_figures import BENCHMARKS
 from sklearn.datasets import load_breast_cancer
 
+from benchmarks.paper.figures import BENCHMARKS
 from rescaleinv._util.types import FloatArray
 from rescaleinv.datasets import load
 from rescaleinv.errors import DatasetUnavailableError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from paper_markdown import interval, number, reach, table
-from paper_summary import GAINS, METHODS, SHARES, STANDARDISED
+from benchmarks.paper.markdown import interval, number, reach, table
+from benchmarks.paper.summary import GAINS, METHODS, SHARES, STANDARDISED
 
 ABOUT_AVERAGES = """\
 Each cell: the mean over tables with its 95 % interval; the least and the largest average of one table (the k-th draw of

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scalings_common import agreement_table, figure_file, markdown_table
+
+from benchmarks.scalings.common import agreement_table, figure_file, markdown_table
 
 # Table 1: mean ℓ0 of a feature, in all rows, in the negative and in the positive ones
 PRINTED_L0 = {
@@ -212,7 +213,7 @@ def page(results: dict[str, Any]) -> str:
     tables = "\n\n".join(_of_set(name, one) for name, one in results["sets"].items())
     return f"""# Ferreira & Figueiredo, selection of features for text: the paper's claims measured again
 
-Written by `python benchmarks/scalings.py --only selection`; the numbers, with standard deviations, are in
+Written by `python -m benchmarks.scalings.all --only selection`; the numbers, with standard deviations, are in
 `scalings_selection.json`.
 
 The paper prints its errors as curves only (Figures 2 to 4), so what it says of them stands beside the figures here.

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from paper_figures import BENCHMARKS, PaperBenchmark
 
+from benchmarks.paper.figures import BENCHMARKS, PaperBenchmark
 from rescaleinv._util.types import FloatArray
 from rescaleinv.datasets import Dataset, load
 from rescaleinv.engines.complex.engine import ComplexEngine

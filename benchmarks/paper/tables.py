@@ -1,6 +1,6 @@
 """The tables of the paper (Montazery & Wilson 2017) from the real data, and what they do not show.
 
-    python benchmarks/paper_tables.py
+    python -m benchmarks.paper.tables
 
 Its random subsets are not published, so that each of the 18 benchmarks is drawn 30 times for each rule by which points are
 left out of inconsistent learning sets. Writes results/paper_tables.json, paper_tables.md and three figures. Needs the data
@@ -24,17 +24,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from common import RESULTS, machine, write_result
 from joblib import Parallel, delayed, effective_n_jobs
-from paper_cautious import Comparison, at_equal_coverage, compare, curves
-from paper_checks import by_certificates, by_milp
-from paper_draws import LEAST, RULES, Decided, decide, load_quietly, split
-from paper_figures import BENCHMARKS
-from paper_radius import points_a_split, radii, share_curves
-from paper_report import markdown
-from paper_summary import summary
 from tqdm import tqdm
 
+from benchmarks.common import RESULTS, machine, write_result
+from benchmarks.paper.cautious import Comparison, at_equal_coverage, compare, curves
+from benchmarks.paper.checks import by_certificates, by_milp
+from benchmarks.paper.draws import LEAST, RULES, Decided, decide, load_quietly, split
+from benchmarks.paper.figures import BENCHMARKS
+from benchmarks.paper.radius import points_a_split, radii, share_curves
+from benchmarks.paper.report import markdown
+from benchmarks.paper.summary import summary
 from rescaleinv.errors import DatasetUnavailableError
 
 PARTS = ("tables", "radius")

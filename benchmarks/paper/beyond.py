@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paper_cautious import CONFORMAL, RIGHT_AND_DECIDED, STRONG, THRESHOLDS
-from paper_markdown import bullets, number, table
-from paper_words import about_other_ways, tally
+from benchmarks.paper.cautious import CONFORMAL, RIGHT_AND_DECIDED, STRONG, THRESHOLDS
+from benchmarks.paper.markdown import bullets, number, table
+from benchmarks.paper.words import about_other_ways, tally
 
 ABOUT_OTHER_WAYS = """\
 On the same splits (rule "{rule}"). A threshold on |f|, the decision value, keeps in each draw exactly as many test points as

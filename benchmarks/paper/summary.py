@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from paper_draws import Decided
-from paper_figures import BENCHMARKS, PRINTED_AVERAGES, PaperBenchmark, column_averages
 from scipy.stats import t as student
 
+from benchmarks.paper.draws import Decided
+from benchmarks.paper.figures import BENCHMARKS, PRINTED_AVERAGES, PaperBenchmark, column_averages
 from rescaleinv.metrics import strong_report
 
 COUNTS = ("FP", "TP", "FN", "TN")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import paper_words as words
-from paper_beyond import other_ways, radius
-from paper_draws import LEAST, RANDOM, RULES
-from paper_figures import ODDITIES
-from paper_markdown import bullets
-from paper_side_by_side import ABOUT_AVERAGES, averages, predictive, table1, table2
+from benchmarks.paper import words
+from benchmarks.paper.beyond import other_ways, radius
+from benchmarks.paper.draws import LEAST, RANDOM, RULES
+from benchmarks.paper.figures import ODDITIES
+from benchmarks.paper.markdown import bullets
+from benchmarks.paper.side_by_side import ABOUT_AVERAGES, averages, predictive, table1, table2
 
 INTRODUCTION = """\
-Rewritten by `python benchmarks/paper_tables.py`; all figures are also in `paper_tables.json`.
+Rewritten by `python -m benchmarks.paper.tables`; all figures are also in `paper_tables.json`.
 
 The paper is Montazery & Wilson, *Rescale-Invariant SVM for Binary Classification* (IJCAI 2017). Its random subsets and the
 rule by which it made them consistent are not published, so that each benchmark is drawn {draws} times for each of three

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from paper_draws import SEED, Decided, Signs, Split, signs_of
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from benchmarks.paper.draws import SEED, Decided, Signs, Split, signs_of
 from rescaleinv._util.types import FloatArray
 
 STRONG, RAW, STANDARDISED, SOFT, CONFORMAL = (

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from paper_draws import Split
-from paper_figures import BENCHMARKS
 
+from benchmarks.paper.draws import Split
+from benchmarks.paper.figures import BENCHMARKS
 from rescaleinv._util.types import FloatArray
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 

@@ -10,7 +10,8 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from paper_cautious import CONFORMAL, RAW, SOFT, STANDARDISED, STRONG
+
+from benchmarks.paper.cautious import CONFORMAL, RAW, SOFT, STANDARDISED, STRONG
 
 # told apart by the colour-blind (Okabe and Ito)
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from paper_cautious import CONFORMAL, RIGHT_AND_DECIDED, THRESHOLDS
-from paper_markdown import interval, number, reach
-from paper_summary import GAINS, SHARES
+
+from benchmarks.paper.cautious import CONFORMAL, RIGHT_AND_DECIDED, THRESHOLDS
+from benchmarks.paper.markdown import interval, number, reach
+from benchmarks.paper.summary import GAINS, SHARES
 
 
 def nearest_rule(rules: dict[str, Any]) -> str:
