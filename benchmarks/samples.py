@@ -52,7 +52,7 @@ def _draw(name: str, features: FloatArray, labels: FloatArray, rows: int, rng: n
 
 
 def paper_shapes(seed: int = 0) -> Iterator[Sample]:
-    """One draw for each of the paper's benchmarks whose data set is at hand (indian_liver_patient may not be)."""
+    """One draw for each of the paper's benchmarks whose data set is available (indian_liver_patient may not be)."""
     for number, (name, rows) in enumerate(PAPER_BENCHMARKS, 1):
         try:
             sample = draw(name, rows, seed + 100 * number)

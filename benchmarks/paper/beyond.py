@@ -21,7 +21,7 @@ ABOUT_RADIUS = """\
 How wrong may the units be before a test point's label can change? Per cent of the sampled points whose label is certified
 for every rescaling with factors in [1/κ, κ] around the units of the data, "to" those for which no such rescaling was found
 that changes it; the median of the certified κ; per cent of the points whose two bounds are within a ratio of {ratio:g}.
-{points} points, {seconds:.1f} s a point; contradictions with the verdicts about all rescalings: {contradictions}.
+{points} points, {seconds:.1f} s per point; contradictions with the verdicts about all rescalings: {contradictions}.
 
 """
 
@@ -94,7 +94,7 @@ def radius(found: dict[str, Any] | None) -> str:
     about = ABOUT_RADIUS.format(
         ratio=found["wanted ratio"],
         points=found["points"],
-        seconds=found["seconds a point"],
+        seconds=found["seconds per point"],
         contradictions=found["contradictions with the verdicts"],
     )
     return about + table(header, rows)

@@ -49,8 +49,9 @@ The paper's mixed-integer program, which shares no code with the enumeration bey
 TIME = """\
 The whole command took {minutes:.1f} minutes on {processes} process(es) ({machine[cpu_count]} processors,
 {machine[processor]}). {found[points decided]:,} verdicts from {found[training sets enumerated]:,} different training sets
-took {found[verdicts (s)]:,.0f} s, enumeration of the vertices included: {mean:.2f} ms a point on average, {slowest:.0f} ms a
-point in the slowest draw, on one thread. The paper: "less than a couple of seconds" a point (CPLEX 12.6.2, Core i7 2.60
+took {found[verdicts (s)]:,.0f} s, enumeration of the vertices included: {mean:.2f} ms per point on average,
+{slowest:.0f} ms per point in the slowest draw, on one thread. The paper: "less than a couple of seconds"
+per point (CPLEX 12.6.2, Core i7 2.60
 GHz)."""
 
 MISPRINTS = """\
@@ -145,6 +146,6 @@ def timing(tables: dict[str, Any], radius: dict[str, Any] | None, machine: dict[
         processes=tables["processes"],
         machine=machine,
         found=found,
-        mean=1000 * found["mean a point (s)"],
-        slowest=1000 * found["slowest draw, a point (s)"],
+        mean=1000 * found["mean per point (s)"],
+        slowest=1000 * found["slowest draw, per point (s)"],
     )

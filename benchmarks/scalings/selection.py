@@ -57,12 +57,12 @@ SELECTORS: dict[Way, Callable[[int], Any]] = {
     ("TDI", "MIM"): MutualInformationSelector,
     ("TDI", "CMIM"): CMIMSelector,
 }
-# AdaBoost on a dense projection of text takes seconds a fit
+# AdaBoost on a dense projection of text takes seconds per fit
 MOST_PROJECTED = 600
 
 
 class Source(NamedTuple):
-    """A data set, and how its splits are drawn: so many training rows a class; test rows likewise unless they are fixed."""
+    """A data set, and how its splits are drawn: training rows per class, and test rows unless they are fixed."""
 
     name: str
     features: csr_array

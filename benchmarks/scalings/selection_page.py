@@ -219,7 +219,7 @@ Written by `python -m benchmarks.scalings.all --only selection`; the numbers, wi
 The paper prints its errors as curves only (Figures 2 to 4), so what it says of them stands beside the figures here.
 Linear SVM: scikit-learn's SVC with C = 1 on the values as they are. AdaBoost: scikit-learn's, 15 stumps; the paper has
 Modest AdaBoost, which is another algorithm. TD is the matrix of values, TDI that of presence. "projection" is
-`SparseRandomProjection(density=1/3)`; on text, AdaBoost takes seconds a fit on it and has the smallest number only.
+`SparseRandomProjection(density=1/3)`; on text, AdaBoost takes seconds per fit on it and has the smallest number only.
 
 What is measured are points of error more, in the mean over the numbers of features; after the semicolon, when that agrees.
 

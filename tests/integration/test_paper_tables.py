@@ -17,7 +17,7 @@ from benchmarks.paper import cautious, tables, words
 from benchmarks.paper.draws import LEAST, MOST_ROWS, RANDOM, RULES, Decided, decide, split
 from benchmarks.paper.draws import _grow as grow
 from benchmarks.paper.figures import BENCHMARKS
-from benchmarks.paper.radius import FACTORS, Radii, points_a_split, radii, share_curves
+from benchmarks.paper.radius import FACTORS, Radii, points_per_split, radii, share_curves
 from benchmarks.paper.report import markdown
 from benchmarks.paper.summary import averages, compared, figures_of, spread
 from rescaleinv.datasets import load
@@ -124,7 +124,7 @@ def test_a_part_that_is_run_alone_leaves_the_other(reduced, tmp_path, monkeypatc
     results = json.loads((tmp_path / "paper_tables.json").read_text("utf-8"))["results"]
     assert results["tables"] == reduced[0]["tables"]
     assert results["radius"]["points"] == 2
-    assert "2 points, 0.5 s a point" in (tmp_path / "paper_tables.md").read_text("utf-8")
+    assert "2 points, 0.5 s per point" in (tmp_path / "paper_tables.md").read_text("utf-8")
 
 
 def test_missing_data_are_named(monkeypatch, capsys):
@@ -355,7 +355,7 @@ def test_share_curves():
     assert (curve["certified"][-1], curve["not refuted"][-1]) == (0.25, 0.5)
     assert (curve["certified for all rescalings"], curve["not refuted at the largest factor"]) == (0.25, 0.5)
     assert (curve["median certified factor"], curve["narrowed to the wanted ratio"]) == (26, 0.5)
-    assert (found["points"], found["seconds a point"]) == (4, 0.75)
+    assert (found["points"], found["seconds per point"]) == (4, 0.75)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
@@ -379,5 +379,5 @@ def test_radii_against_plain_svms(draw):
 
 
 @pytest.mark.parametrize(("points", "draws", "expected"), [(60, 2, 10), (61, 2, 11), (1, 1, 1)])
-def test_points_a_split(points, draws, expected):
-    assert points_a_split(points, draws) == expected
+def test_points_per_split(points, draws, expected):
+    assert points_per_split(points, draws) == expected
