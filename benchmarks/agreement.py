@@ -11,10 +11,10 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from common import print_table, quick_flag, write_result
-from samples import MAKERS, PAPER_BENCHMARKS, Sample, draw, made
 from tqdm import tqdm
 
+from benchmarks.common import print_table, quick_flag, write_result
+from benchmarks.samples import MAKERS, PAPER_BENCHMARKS, Sample, draw, made
 from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.engines.milp.engine import MilpEngine
 from rescaleinv.errors import DatasetUnavailableError

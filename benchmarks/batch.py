@@ -1,8 +1,8 @@
-"""How many rows a second does a run over files certify, from Parquet to Parquet? Writes results/batch.json.
+"""How many rows per second does a run over files certify, from Parquet to Parquet? Writes results/batch.json.
 
 Ten million rows with 10 features, made in a temporary folder, on 1 and 2 processes and on Dask with 2 workers; each run in
-a fresh process, so that imports and the start of workers count. Wanted: 500,000 rows a second on 2 processes, and less than
-1 GB of memory a process.
+a fresh process, so that imports and the start of workers count. Wanted: 500,000 rows per second on 2 processes, and less
+than 1 GB of memory per process.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from common import print_table, quick_flag, write_result
-from samples import breast_cancer
 
+from benchmarks.common import print_table, quick_flag, write_result
+from benchmarks.samples import breast_cancer
 from rescaleinv import RescaleInvariantSVC, certify_files
 
 ROWS, FILES = 10_000_000, 10
@@ -127,7 +127,7 @@ def one_run(way: str, folder: str) -> dict[str, Any]:
         "rows": summary.rows,
         "vertices": len(engine.vertices.bases),
         "seconds": taken,
-        "rows a second": summary.rows / taken,
+        "rows per second": summary.rows / taken,
         "peak memory of a process (MB)": max(memory.largest.values()) / 2**10,
         "peak memory of all (MB)": sum(memory.largest.values()) / 2**10,
         "processes": len(memory.largest),
@@ -145,10 +145,10 @@ def main() -> None:
         size = make_inputs(Path(folder) / "points", ROWS // 10 if quick else ROWS)
         runs = []
         for way in WAYS:
-            command = [sys.executable, __file__, "--one-run", way, folder]
+            command = [sys.executable, "-m", "benchmarks.batch", "--one-run", way, folder]
             answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
             runs.append(json.loads(answer.stdout.splitlines()[-1]))
-            print(f"  {way}: {runs[-1]['rows a second']:,.0f} rows a second", flush=True)
+            print(f"  {way}: {runs[-1]['rows per second']:,.0f} rows per second", flush=True)
     if any(run["counts"] != runs[0]["counts"] for run in runs):
         raise RuntimeError("the ways differ in their verdicts")
     counts = runs[0]["counts"]

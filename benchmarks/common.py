@@ -29,14 +29,14 @@ _PACKAGES = (
 
 
 def quick_flag(description: str | None) -> bool:
-    """Was the script called with --quick (smaller sizes, and the stored results are left alone)?"""
+    """Was the script called with --quick (smaller sizes, and the stored results are not touched)?"""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smaller sizes; the stored results are not overwritten")
     return bool(parser.parse_args().quick)
 
 
 def machine() -> dict[str, Any]:
-    """Figures of speed mean little without it."""
+    """The machine and the versions: measured times mean little without them."""
     versions = {}
     for package in _PACKAGES:
         try:

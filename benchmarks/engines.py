@@ -1,4 +1,4 @@
-"""How fast are the engines? Ratios within one run, absolute times beside them. Writes results/engines.json and growth.png.
+"""How fast are the engines? Ratios within one run, and absolute times. Writes results/engines.json and growth.png.
 
 Parts: paper (the complex engine against the fastest MILP backend on the paper's 18 shapes), sizes (enumeration at 10 to 16
 features), batch (a million points), growth (with features and rows), start (first import and compilation).
@@ -17,15 +17,15 @@ import time
 from typing import Any
 
 import numpy as np
-from common import RESULTS, print_table, write_result
-from samples import Sample, breast_cancer, paper_shapes
 from threadpoolctl import threadpool_limits
 
+from benchmarks.common import RESULTS, print_table, write_result
+from benchmarks.samples import Sample, breast_cancer, paper_shapes
 from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.engines.milp.engine import MilpEngine
 
 BACKENDS = ("highs", "ortools", "ortools:highs", "pulp")
-MILP_POINTS = 12  # timed without shortcuts; a hundred or a whole data set take so many times longer
+MILP_POINTS = 12  # timed without shortcuts; times for a hundred points or a whole data set are extrapolated
 
 
 def seconds(action: Any) -> float:
@@ -46,7 +46,7 @@ def paper() -> dict[str, Any]:
         backend: sum(_trial(sample, backend) for sample in samples[::5]) / len(samples[::5]) for backend in BACKENDS
     }
     fastest = min(trial, key=trial.__getitem__)
-    print(f"seconds a point on some of the shapes: {trial}", flush=True)
+    print(f"seconds per point on some of the shapes: {trial}", flush=True)
     rows = []
     for sample in samples:
         hundred = np.resize(sample.points, (100, sample.points.shape[1]))
@@ -65,7 +65,7 @@ def paper() -> dict[str, Any]:
                 "features": sample.training_set.n_features,
                 "rows": len(sample.training_set),
                 "complex, 100 points (s)": complex_hundred,
-                "MILP, a point (s)": a_point,
+                "MILP, per point (s)": a_point,
                 "ratio at 100 points": 100 * a_point / complex_hundred,
                 "points of the whole set": len(sample.points),
                 "complex, whole set (s)": complex_all,
@@ -82,11 +82,11 @@ def paper() -> dict[str, Any]:
         for key in ("ratio at 100 points", "ratio on the whole set")
     }
     print(f"fastest backend: {fastest}; geometric means: {means}")
-    return {"MILP backends, seconds a point": trial, "fastest": fastest, "geometric means": means, "benchmarks": rows}
+    return {"MILP backends, seconds per point": trial, "fastest": fastest, "geometric means": means, "benchmarks": rows}
 
 
 def _trial(sample: Sample, backend: str) -> float:
-    """Seconds a point of one backend, on two points with at most 30 s each."""
+    """Seconds per point of one backend, on two points with at most 30 s each."""
     engine = MilpEngine(sample.training_set, solver=backend, shortcuts=False, time_limit=30)
     engine.precompute()
     return seconds(lambda: engine.certify(sample.points[:2])) / 2
@@ -110,7 +110,8 @@ def one_size(n_features: int, rows: int) -> dict[str, Any]:
 
 
 def in_a_process(*arguments: str) -> dict[str, Any]:
-    answer = subprocess.run([sys.executable, __file__, *arguments], check=True, capture_output=True, text=True)
+    command = [sys.executable, "-m", "benchmarks.engines", *arguments]
+    answer = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(answer.stdout.splitlines()[-1])
 
 
@@ -148,8 +149,8 @@ def batch() -> dict[str, Any]:
         "vertices on the hull": len(vertices),
         "seconds to prune": pruning,
         "seconds": taken,
-        "points a second": len(points) / taken,
-        "numpy on one thread, points a second": numpy_rate,
+        "points per second": len(points) / taken,
+        "numpy on one thread, points per second": numpy_rate,
         "threads": engine.n_threads,
         "ratio to numpy times threads": len(points) / taken / (numpy_rate * engine.n_threads),
         "memory added (MB)": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**10,

@@ -1,9 +1,9 @@
 """Limited ranges of rescalings: how many points the gap engine decides, in what time, and whether anything contradicts it.
 
-    RESCALEINV_DATA=FOLDER python benchmarks/gap.py [--points 100] [--seconds 2]
+    RESCALEINV_DATA=FOLDER python -m benchmarks.gap [--points 100] [--seconds 2]
 
 Writes benchmarks/results/gap.json. Training rows are drawn at random, features standardised on them (text: as counted), the
-points are other rows. Every strong verdict is looked at by plain SVMs at random rescalings and corners of the range, every
+points are other rows. Every strong verdict is tested by plain SVMs at random rescalings and corners of the range, every
 neutral one at its two rescalings; certificates are checked exactly. Sonar and the text come from RESCALEINV_DATA.
 """
 
@@ -15,11 +15,11 @@ import time
 from pathlib import Path
 
 import numpy as np
-from common import write_result
 from sklearn.datasets import load_breast_cancer
 from sklearn.svm import SVC
 from tqdm import tqdm
 
+from benchmarks.common import write_result
 from rescaleinv import GapEngine, TrainingSet
 from rescaleinv.datasets import load
 from rescaleinv.engines.branch.tree import Decision
@@ -70,9 +70,9 @@ def oh10(seed):
 # what, data, κ, C, share of the points that is wanted, time that is wanted
 QUESTIONS = [
     ("WDBC, 30 features, 100 rows, κ = 1.5", wdbc, 1.5, None, 0.98, "30 ms median"),
-    ("WDBC, κ = 2", wdbc, 2.0, None, 0.95, "2 s a point"),
-    ("WDBC, κ = 4", wdbc, 4.0, None, 0.85, "2 s a point"),
-    ("sonar, 60 features, 104 rows, κ = 1.25", sonar, 1.25, None, 0.95, "2 s a point"),
+    ("WDBC, κ = 2", wdbc, 2.0, None, 0.95, "2 s per point"),
+    ("WDBC, κ = 4", wdbc, 4.0, None, 0.85, "2 s per point"),
+    ("sonar, 60 features, 104 rows, κ = 1.25", sonar, 1.25, None, 0.95, "2 s per point"),
     ("Pima whole, 8 features, C = 1, κ = 2", pima, 2.0, 1.0, 0.95, "100 ms median"),
     ("oh10, 3,238 terms, 300 rows, C = 1, κ = 1.1", oh10, 1.1, 1.0, 0.90, "reported"),
 ]
@@ -161,9 +161,9 @@ def contradicted(training_set, points, found, kappa, C, trials):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--points", type=int, default=100, help="points a draw")
+    parser.add_argument("--points", type=int, default=100, help="points per draw")
     parser.add_argument("--draws", type=int, default=2, help="training sets a question")
-    parser.add_argument("--seconds", type=float, default=2.0, help="time limit a point")
+    parser.add_argument("--seconds", type=float, default=2.0, help="time limit per point")
     parser.add_argument("--only", help="questions whose name has this in it")
     options = parser.parse_args()
     results = []

@@ -1,10 +1,10 @@
-"""How long does it take to tell whether rescaling makes any difference (check_invariance, Corollary 8)?
+"""How long does it take to find out whether rescaling makes any difference (check_invariance, Corollary 8)?
 
-    python benchmarks/invariance.py [--quick]
+    python -m benchmarks.invariance [--quick]
 
 Three kinds of training sets. "gaussian": a cloud cut by a hyperplane with a margin; rescaling makes a difference.
 "corner": every feature has a row of its own that fixes its weight; no rescaling makes a difference, and the proof of each
-weight takes two rows. "chain": features hang together like the links of a chain; no difference either, but the
+weight takes two rows. "chain": features are connected like the links of a chain; no difference either, but the
 proof of each weight takes all the rows that matter, which is the worst case for exact arithmetic.
 """
 
@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from common import print_table, quick_flag, write_result
 
+from benchmarks.common import print_table, quick_flag, write_result
 from rescaleinv import TrainingSet, check_invariance
 
 
@@ -51,7 +51,7 @@ KINDS: tuple[Callable[[np.random.Generator, int, int], TrainingSet], ...] = (gau
 def main() -> None:
     quick = quick_flag(__doc__)
     results = []
-    check_invariance(corner(np.random.default_rng(0), 2, 3))  # loads the solvers, which is no part of the figures
+    check_invariance(corner(np.random.default_rng(0), 2, 3))  # loads the solvers, which is not to be measured
     for kind in KINDS:
         for n_features in (10, 50) if quick else (10, 50, 200):
             for n_rows in (50, 500) if quick else (50, 500, 5000):

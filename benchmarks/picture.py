@@ -1,6 +1,6 @@
 """Draws docs/regions.png, the picture of the README: the paper's example in the plane and its three regions.
 
-python benchmarks/picture.py
+python -m benchmarks.picture
 """
 
 from __future__ import annotations

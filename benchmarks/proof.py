@@ -1,11 +1,11 @@
 """What does the proof of strong verdicts cost, and how often does it find the walk wrong?
 
-    python benchmarks/proof.py [--quick]
+    python -m benchmarks.proof [--quick]
 
-Sizes: for 4 to 12 features, the largest complex of some draws is enumerated, its certificate written, and that checked: in
-pure Python, with python-flint, and with that on two processes. Enumeration and writing use as many threads each, and take
-turns. Corrections: the certificates of draws at all of the paper's sizes are written and checked, and counted is what the
-exact check changed. Writes results/proof.json.
+Sizes: for 4 to 12 features, the largest complex of some draws is enumerated and its certificate is written and checked: in
+pure Python, with python-flint, and with python-flint in two processes. Enumeration and writing use the same number of
+threads and take turns. Corrections: the certificates of draws at all of the paper's sizes are written and checked, and what
+the exact check changed is counted. Writes results/proof.json.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from common import print_table, quick_flag, write_result
-from samples import PAPER_BENCHMARKS, Sample, breast_cancer, draw
 from tqdm import tqdm
 
+from benchmarks.common import print_table, quick_flag, write_result
+from benchmarks.samples import PAPER_BENCHMARKS, Sample, breast_cancer, draw
 from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.engines.complex.proof import ComplexProof
 from rescaleinv.errors import DatasetUnavailableError
@@ -36,7 +36,7 @@ BY_FEATURES = {4: "banknote", 8: "pima_diabetes", 9: "breast_cancer_wisconsin", 
 MORE_FEATURES = {10: 25, 12: 40}
 DRAWS = {4: 20, 8: 20, 9: 20, 10: 10, 12: 6}  # a draw at 12 features takes seconds
 CORRECTION_DRAWS = 10
-# What is short is done again until it took so many seconds in all, or so many times, and the best is taken.
+# What is short is repeated until it took this many seconds in all, or this many times, and the best is taken.
 SECONDS_TO_REPEAT, MOST_REPEATS = 4.0, 7
 PURE_PYTHON_LIMIT = 300.0  # seconds; a check that would take longer is not finished
 
@@ -111,7 +111,7 @@ def one_size(sample: Sample, path: Path, pool: Any) -> dict[str, Any]:
         "rows": len(sample.training_set),
         "vertices": proof.n_vertices,
         "file (kB)": proof.n_bytes / 1000,
-        "bytes a vertex": proof.n_bytes / proof.n_vertices,
+        "bytes per vertex": proof.n_bytes / proof.n_vertices,
         "threads": n_threads,
         "enumerate (s)": enumeration,
         "write (s)": writing,
@@ -125,7 +125,7 @@ def one_size(sample: Sample, path: Path, pool: Any) -> dict[str, Any]:
 def sizes(quick: bool, folder: Path) -> list[dict[str, Any]]:
     rows = []
     with multiprocessing.get_context("spawn").Pool(2) as pool:
-        # compilation, imports and the start of processes are no part of the figures
+        # compilation, imports and the start of processes are not to be measured
         pool.map(time.sleep, [1.0, 1.0], chunksize=1)
         one_size(breast_cancer(6, 25), folder / "complex.jsonl", pool)
         for sample in tqdm(size_samples(quick), unit=" sizes"):

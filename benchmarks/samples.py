@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from paper_figures import BENCHMARKS
 from sklearn.datasets import load_breast_cancer
 
+from benchmarks.paper.figures import BENCHMARKS
 from rescaleinv._util.types import FloatArray
 from rescaleinv.datasets import load
 from rescaleinv.errors import DatasetUnavailableError
@@ -52,7 +52,7 @@ def _draw(name: str, features: FloatArray, labels: FloatArray, rows: int, rng: n
 
 
 def paper_shapes(seed: int = 0) -> Iterator[Sample]:
-    """One draw for each of the paper's benchmarks whose data set is at hand (indian_liver_patient may not be)."""
+    """One draw for each of the paper's benchmarks whose data set is available (indian_liver_patient may not be)."""
     for number, (name, rows) in enumerate(PAPER_BENCHMARKS, 1):
         try:
             sample = draw(name, rows, seed + 100 * number)

@@ -3,9 +3,7 @@
 import math
 import pickle
 import re
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,15 +11,13 @@ import polars as pl
 import pytest
 from sklearn.metrics import confusion_matrix, precision_score
 
+from benchmarks.paper.figures import BENCHMARKS, column_averages
 from rescaleinv import ComplexEngine, StrongReport, Verdict, mean_report, strong_report, verdict_confusion
 from rescaleinv.datasets import load
 from rescaleinv.errors import InputError
 from rescaleinv.theory.separability import separable_subset
 from rescaleinv.theory.svm import minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet
-
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
-from paper_figures import BENCHMARKS, column_averages
 
 COUNTS = ("fp", "tp", "fn", "tn", "neutral", "unknown")
 SHARES = ("ppv", "npv", "neutral_share", "coverage")

@@ -44,7 +44,7 @@ _Parsed = tuple[Dataset, list[int]]
 
 
 def available() -> dict[str, str]:
-    """Every name that :func:`load` knows, with the place it is read from.
+    """Every name that :func:`load` knows, with where it is read from.
 
     ``"shipped"`` is the package itself, ``"RESCALEINV_DATA"`` the folder named in that environment variable (the
     file is there, or has to be put there because OpenML has no copy that fits), ``"openml"`` a download.
@@ -67,7 +67,7 @@ def load(name: str) -> Dataset:
     environment variable ``RESCALEINV_DATA``, else from OpenML. Rows with an empty cell are left out, with a warning.
 
     Raises:
-        DatasetUnavailableError: the name is unknown, or the data are neither in the folder nor to be had from OpenML.
+        DatasetUnavailableError: the name is unknown, or the data are neither in the folder nor available from OpenML.
         InputError: the file is not a table of numbers with a last column ``label``.
 
     >>> data = load("blood_transfusion")
@@ -110,7 +110,7 @@ def _how_to_get(name: str, openml_outcome: str) -> str:
     entry, path = ENTRIES[name], _path_in_folder(name)
     looked = f"there is no file {path}" if path else f"{_FOLDER_VARIABLE} is not set, so no {name}.csv was looked for"
     return (
-        f"data set {name!r} is not at hand: {looked}, and {openml_outcome}. Set {_FOLDER_VARIABLE} to a folder that "
+        f"data set {name!r} is not available: {looked}, and {openml_outcome}. Set {_FOLDER_VARIABLE} to a folder that "
         f"holds {name}.csv: a header, a column of numbers for each feature, and a last column 'label' with "
         f"{entry.listed_classes}. {entry.meaning} The data are at {entry.url}"
     )

@@ -13,12 +13,12 @@ class OpenMLCopy(NamedTuple):
     feature_names: tuple[str, ...]
     label_of: Mapping[str, str] = {}
     number_of: Mapping[str, str] = {}
-    stands_for_empty: str | None = None  # how the text of a cell begins that is empty at UCI
+    stands_for_empty: str | None = None  # how the text of a cell begins if the cell is empty at UCI
     note: str = ""
 
 
 class Entry(NamedTuple):
-    """What is known of a data set before any of it is read."""
+    """What is known about a data set before any of it is read."""
 
     title: str
     page: str  # its path at archive.ics.uci.edu; empty where UCI has no page for it now

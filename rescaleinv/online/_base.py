@@ -25,7 +25,7 @@ from rescaleinv.theory.validation import checked_labels, checked_rows
 
 
 class Step(NamedTuple):
-    """How a learner moves its parameters: what the compiled loop needs to know of it."""
+    """How a learner moves its parameters: what the compiled loop needs to know about it."""
 
     loss: int
     rate: float = 0.0
@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
 
 class OnlineBinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
-    """A classifier of two classes that sees each row once, and keeps its parameters only."""
+    """A classifier for two classes that sees each row once and keeps only its parameters."""
 
     average: bool
     classes_: npt.NDArray[Any]
@@ -49,7 +49,7 @@ class OnlineBinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _check_parameters(self) -> None:
-        """Raise an error where a parameter cannot be used."""
+        """Raise an error if a parameter can't be used."""
 
     @abstractmethod
     def _first_parameters(self, n_features: int, n_rows: int) -> tuple[int, FloatArray, RunningScaler | None]:
@@ -137,7 +137,7 @@ class OnlineBinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self._parameters[number * self.n_features_in_ : (number + 1) * self.n_features_in_].copy()
 
     def decision_function(self, X: Any) -> FloatArray:
-        """One value a row: positive (``classes_[1]``) where it is >= 0."""
+        """One value per row: positive (``classes_[1]``) where it is >= 0."""
         parameters = self._parameters
         rows = checked_rows(self, X, fitting=False)
         scaler = self._scaler or _no_scaler(self.n_features_in_)
@@ -222,5 +222,5 @@ def _two_classes(labels: npt.NDArray[Any], given: Any, known: npt.NDArray[Any] |
         raise InputError(f"there is one class ({classes[0]!r}); two are needed, name both in partial_fit(classes=…)")
     unknown = np.setdiff1d(seen, classes)
     if unknown.size:
-        raise InputError(f"the labels {unknown.tolist()} are none of the classes {classes.tolist()}")
+        raise InputError(f"the labels {unknown.tolist()} are not among the classes {classes.tolist()}")
     return classes

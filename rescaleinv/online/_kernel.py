@@ -1,7 +1,7 @@
 """The inner loops of the one-pass learners, compiled by numba: one row at a time, in memory for a few rows.
 
-Every learner has a vector of parameters: blocks of one number a feature (weights w, and slopes α and offsets β where it has
-them), and the bias last. What tells the learners apart is the *form* of the decision value, and the step that is
+Every learner has a vector of parameters: blocks of one number per feature (weights w, and slopes α and offsets β if it
+has them), and the bias last. What distinguishes the learners is the *form* of the decision value, and the step that is
 made along the derivative of that value.
 """
 
@@ -15,11 +15,11 @@ from numba import njit
 LINEAR, FS, FS_1, FS_2, FS_3 = range(5)
 LOG_LOSS, HINGE, SQUARED_HINGE = range(3)
 
-# A step has no wrapper, which saves time of compilation: Python must not call it.
+# A step has no wrapper, which saves compilation time: Python must not call it.
 _step = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 _entry = njit(cache=True, nogil=True)
 
-# Learning on features that are not scaled may run away. A product of two parameters and a value must stay finite.
+# Learning on features that are not scaled may diverge. A product of two parameters and a value must stay finite.
 _LARGEST_PARAMETER = 1e100
 
 
@@ -110,7 +110,7 @@ def _is_small(vector: Any) -> Any:
 
 @_step
 def _shrink(theta: Any, n_features: Any, penalties: Any, squared: Any, rate: Any, moved: Any) -> None:
-    """The parameters after the step of the penalty alone: a factor a block, never below zero; the bias is free."""
+    """The parameters after the step of the penalty alone: one factor per block, never below zero; the bias is free."""
     moved[-1] = theta[-1]
     for block in range(len(penalties)):
         start = block * n_features
@@ -180,10 +180,10 @@ def learn(
     squares: Any,
     mistakes: Any,
 ) -> Any:
-    """Learn from the rows, one after the other; gives back how many steps were left out because they ran away.
+    """Learn from the rows, one after the other; returns how many steps were left out because they diverged.
 
-    Of each row: it is taken into the running mean and variance and scaled (if ``scaled``), classified with the parameters
-    as they are, and then learnt from. ``theta``, ``average``, ``mean``, ``squares`` and ``mistakes`` change in place.
+    Each row is added to the running mean and variance and scaled (if ``scaled``), classified with the current parameters,
+    and then learnt from. ``theta``, ``average``, ``mean``, ``squares`` and ``mistakes`` change in place.
     """
     n_features = len(mean)
     x = np.empty(n_features)

@@ -1,4 +1,4 @@
-"""Rows in the form that compiled loops read: dense and sparse alike, nothing is copied that need not be."""
+"""Rows in the form that compiled loops read: dense and sparse alike, nothing is copied unless it has to be."""
 
 from __future__ import annotations
 

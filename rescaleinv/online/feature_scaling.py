@@ -1,4 +1,4 @@
-"""Logistic regression in one pass that learns a scaling of each feature beside its weight: FS, FS-1, FS-2, FS-3."""
+"""Logistic regression in one pass that learns a scaling of each feature along with its weight: FS, FS-1, FS-2, FS-3."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _VARIANTS = {
 class OnlineFeatureScaling(OnlineLogLossClassifier):
     """Logistic regression on features that are scaled by functions learnt along with it (Bollegala & Iba, section 4).
 
-    The decision value is Σ w_j s_j(x_j) + b, and one step of gradient descent a row moves w, b and the parameters of s.
-    On features that are not of similar size, FS-2 and FS-3 run away and FS and FS-1 see constants; the paper's own tables
+    The decision value is Σ w_j s_j(x_j) + b, and one step of gradient descent per row moves w, b and the parameters of s.
+    If features are not of similar size, FS-2 and FS-3 diverge and FS and FS-1 see constants; the paper's own tables
     have GN (:class:`OnlineLogistic`) ahead of all of them.
 
     Parameters
@@ -38,13 +38,13 @@ class OnlineFeatureScaling(OnlineLogLossClassifier):
         The coefficients λ, μ, ν of regularisation of w, α, β. They are divided by the horizon, as in the paper. What the
         variant does not have must be 0: slopes in FS-1, weights in FS-3.
     average : bool, default=False
-        Predict with the means of w, α, β and b after each row so far, in place of the last ones; also while learning, for
+        Predict with the means of w, α, β and b after each row so far, instead of the last ones; also while learning, for
         the count of errors. The steps are the same.
     learning_rate : float, default=0.1
         η_0 of the rate of equation 12, η_0 / (1 + k / horizon), where k rows were seen before.
     horizon : int, optional
         How many rows are expected in all. If not given, the number of rows of the first call of ``fit`` or ``partial_fit``
-        is taken: name it where the rows come in parts.
+        is taken: give it if the rows come in parts.
     penalty : {"squared", "norm"}, default="squared"
         "squared" is what the updates of the paper (equations 8 to 27) descend: λ, μ, ν times the squared norms. The
         objective that it prints (equation 7) has the norms themselves, without the squares; "norm" follows the gradient of
@@ -55,7 +55,7 @@ class OnlineFeatureScaling(OnlineLogLossClassifier):
     classes_ : array of shape (2,)
         The second is the positive one.
     weights_, slopes_, offsets_, intercept_ : arrays
-        w, α and β, one number a feature, and b: the averages with ``average``. Those that the variant fixes are 1.
+        w, α and β, one number per feature, and b: the averages with ``average``. Those that the variant fixes are 1.
     n_seen_, n_errors_ : int
         How many rows were seen, and how many of them were misclassified before they were learnt from.
     mistakes_ : bool array
@@ -68,12 +68,12 @@ class OnlineFeatureScaling(OnlineLogLossClassifier):
 
     Notes
     -----
-    *Beside the print of the paper.* Labels count as 0 and 1 in the updates, as the log loss needs it, not as -1 and 1. With
+    *Differences from the printed paper.* Labels are 0 and 1 in the updates, as the log loss requires, not -1 and 1. With
     that and ``penalty="squared"`` all printed updates are the gradients. FS-2 and FS-3 are called convex; FS-3 is, FS-2
-    is convex in each parameter alone only (w_j α_j is a product). The second derivative by β of FS-2 is
-    y (1 - y) w² + 2 ν; the print repeats that by α.
+    is convex only in each parameter separately (w_j α_j is a product). The second derivative by β of FS-2 is
+    y (1 - y) w² + 2 ν; the paper prints the one by α again.
 
-    *What it leaves open.* The start is at w = 0, α = 1, β = 0, b = 0, features as they are, and for FS-3, where α is
+    *What it leaves open.* Learning starts at w = 0, α = 1, β = 0, b = 0, features as given, and for FS-3, where α is
     the weight, at α = 0.
 
     Memory does not grow with the rows. Of a sparse matrix one row at a time is unpacked (zeros are scaled too).

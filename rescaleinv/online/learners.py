@@ -29,7 +29,7 @@ def online_learner(name: str, **parameters: Any) -> OnlineBinaryClassifier:
     name : str
         SGD, GN, FS, FS-1, FS-2, FS-3, PA, PA-I or PA-II; with "+avg" at the end, it predicts with averages.
     **parameters
-        Of the class that it is.
+        Parameters of its class.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Logistic regression in one pass: on the features as they are (SGD), or scaled as they come (GN)."""
+"""Logistic regression in one pass: on the features as given (SGD), or scaled as the rows come (GN)."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ class OnlineLogistic(OnlineLogLossClassifier):
     Parameters
     ----------
     scaled : bool, default=True
-        True is GN: each row is first taken into a running mean and variance (equations 2 and 3), then scaled by these
-        (equation 1), then classified, then learnt from. False is SGD, on the features as they are.
+        True is GN: each row is first added to a running mean and variance (equations 2 and 3), then scaled by these
+        (equation 1), then classified, then learnt from. False is SGD, on the features as given.
     l2 : float, default=0
         The coefficient λ of regularisation of the weights. It is divided by the horizon, as in the paper.
     average : bool, default=False
-        Predict with the mean of the parameters after each row so far, in place of the last ones; also while learning,
+        Predict with the mean of the parameters after each row so far, instead of the last ones; also while learning,
         for the count of errors. The steps are the same.
     learning_rate : float, default=0.1
         η_0 of the rate of equation 12, η_0 / (1 + k / horizon), where k rows were seen before.
     horizon : int, optional
         How many rows are expected in all. If not given, the number of rows of the first call of ``fit`` or ``partial_fit``
-        is taken: name it where the rows come in parts.
+        is taken: give it if the rows come in parts.
     penalty : {"squared", "norm"}, default="squared"
         "squared" is λ times the squared norm of the weights, whose gradient the updates of the paper have: the weights are
         multiplied by 1 - 2 λ η. The objective that it prints (equation 7) has the norm itself, without the square;
@@ -56,7 +56,7 @@ class OnlineLogistic(OnlineLogLossClassifier):
     Notes
     -----
     Memory does not grow with the rows. Of a sparse matrix one row at a time is unpacked (centring leaves no zeros),
-    so that the time is that of all features, not of the values that are stored.
+    so the time depends on the number of features, not on the number of stored values.
 
     A row counts in the mean and variance that it is scaled by, so the first one is all zeros after scaling. A feature that
     has been constant so far is only centred. The paper leaves open where to start; it is at zero weights.

@@ -17,7 +17,7 @@ _LOSSES = {"hinge": _kernel.HINGE, "squared_hinge": _kernel.SQUARED_HINGE}
 
 
 class OnlinePassiveAggressive(OnlineBinaryClassifier):
-    """The smallest change of a linear classifier that gets the row at hand right by a margin of 1 (Crammer et al. 2006).
+    """The smallest change of a linear classifier that gives the current row a margin of 1 (Crammer et al. 2006).
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class OnlinePassiveAggressive(OnlineBinaryClassifier):
     loss : {"hinge", "squared_hinge"}, default="hinge"
         How a missing margin counts: "hinge" with a finite C is PA-I, "squared_hinge" PA-II.
     average : bool, default=False
-        Predict with the mean of the parameters after each row so far, in place of the last ones; also while learning,
+        Predict with the mean of the parameters after each row so far, instead of the last ones; also while learning,
         for the count of errors. The steps are the same.
 
     Attributes
@@ -47,7 +47,7 @@ class OnlinePassiveAggressive(OnlineBinaryClassifier):
     -----
     The bias is the weight of one more feature that is always 1, and counts in the size of a change; the paper of Bollegala
     & Iba does not say whether theirs has one. Memory does not grow with the rows, and of a sparse matrix one row at a time
-    is unpacked. scikit-learn's ``SGDClassifier(learning_rate="pa1")`` does the same where several passes, or more classes,
+    is unpacked. scikit-learn's ``SGDClassifier(learning_rate="pa1")`` does the same if several passes or more classes
     are wanted.
 
     Examples

@@ -19,10 +19,10 @@ from rescaleinv.theory.validation import checked_rows
 
 
 class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Subtract the mean and divide by the standard deviation, both kept up to date row by row.
+    """Subtract the mean and divide by the standard deviation, both updated row by row.
 
     The scaling of the learner GN of Bollegala & Iba (equations 1 to 3), by itself. It needs memory for two rows, however
-    many it sees, and however the rows are divided among calls of ``partial_fit``, the result is the same to the last bit
+    many it sees. The result is the same to the last bit, however the rows are divided among calls of ``partial_fit``
     (scikit-learn's ``StandardScaler`` takes each call's rows together, and divides by their number).
 
     Parameters
@@ -61,11 +61,11 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Forget what was seen, and look at the rows of X. Labels are not looked at."""
+        """Forget what was seen, and look at the rows of X. Labels are ignored."""
         return self._observe(X, starts=True)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Look at the rows of X, after those seen before. Labels are not looked at."""
+        """Look at the rows of X, after those seen before. Labels are ignored."""
         return self._observe(X, starts=not hasattr(self, "mean_"))
 
     def _observe(self, X: Any, *, starts: bool) -> Self:

@@ -1,8 +1,8 @@
-"""Pictures of what rescaling does, as Display objects in scikit-learn's manner; they need the extra ``plot`` (matplotlib).
+"""Pictures of what rescaling does, as displays in the style of scikit-learn; they need the extra ``plot`` (matplotlib).
 
 Each display has a class method that makes and draws it (``from_estimator``, ``from_audit``, …), an ``ax`` to draw into if
-one is given, ``plot`` to draw it again, and then ``ax_`` and ``figure_``. Verdicts are told apart by colour, by lightness
-and by hatch or marker, so that the pictures can be read by the colour-blind and in grey.
+one is given, ``plot`` to draw it again, and then ``ax_`` and ``figure_``. Verdicts differ in colour, in lightness and in
+hatch or marker, so that the pictures can be read by colour-blind people and in greyscale.
 """
 
 from rescaleinv.plotting.curves import CertifiedShareDisplay, CoverageDisplay

@@ -1,4 +1,4 @@
-"""Curves: how many labels hold up to a factor κ, and what is gained by being silent about the others."""
+"""Curves: how many labels hold up to a factor κ, and how often labels are correct if some points get none."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rescaleinv.verdict import Verdict, Verdicts
 
 _BLUE = LOOKS[Verdict.STRONGLY_POSITIVE].colour
 _TICKS = [1, 1.5, *(digit * 10**power for power in range(5) for digit in (2, 3, 5, 10))]
-# So many places along a curve are enough for the eye.
+# The number of positions along a curve that are enough for the eye.
 _MOST_STEPS = 200
-# A share of fewer labels than this jumps about.
+# A share of fewer labels than this is too noisy to draw.
 _FEWEST_CALLED = 10
 
 
@@ -41,7 +41,7 @@ class CertifiedShareDisplay:
     def __init__(self, *, radius: Any) -> None:
         self.radius: FloatArray = np.asarray(radius, dtype=float)
         if self.radius.ndim != 2 or self.radius.shape[1] != 2 or not len(self.radius) or np.isnan(self.radius).any():
-            raise InputError("radius must have a row (certified κ, refuted κ) for each point, and a point at least")
+            raise InputError("radius must have a row (certified κ, refuted κ) for each point, and at least one point")
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None) -> CertifiedShareDisplay:
@@ -50,7 +50,7 @@ class CertifiedShareDisplay:
 
     @classmethod
     def from_radius(cls, radius: Any, *, ax: Any = None) -> CertifiedShareDisplay:
-        """Draw the curve of radii that are there already."""
+        """Draw the curve of radii that are known already."""
         return cls(radius=radius).plot(ax=ax)
 
     def share_certified(self, kappa: float) -> float:
@@ -67,7 +67,7 @@ class CertifiedShareDisplay:
         self.figure_ = ax.figure
         finite = self.radius[np.isfinite(self.radius) & (self.radius > 1)]
         last = 2.0 * max(finite.max(initial=2.0), 2.0)
-        # the curves step just before or just behind a radius
+        # the curves step just before or just after a radius
         steps = (np.nextafter(finite, 0), finite, np.nextafter(finite, np.inf))
         places = np.unique(np.concatenate([[1.0], *steps, [last]]))
         certified = np.array([self.share_certified(kappa) for kappa in places])
@@ -90,10 +90,11 @@ class CertifiedShareDisplay:
 
 
 class CoverageDisplay:
-    """How right the labels are against how many are given: PPV and NPV of those that are called, by coverage.
+    """PPV and NPV of the labels that are given, against coverage: the share of the points that get one.
 
-    The lines are the plain SVM that is silent about the points nearest to its hyperplane, which is the usual way to be
-    cautious. The large marks are the strong verdicts, which are silent where the label depends on the scaling.
+    The lines are the plain SVM without labels for the points nearest to its hyperplane, which is the usual way to be
+    cautious. The large marks are the strong verdicts, which give no label where it depends on the scaling. They answer
+    another question than a threshold does, and are not in general more accurate.
 
     Parameters
     ----------
@@ -141,7 +142,7 @@ class CoverageDisplay:
             if len(classes) != 2:
                 raise InputError(f"{len(classes)} label(s) occur in y_true; give classes=(negative, positive)")
         if values.ndim != 1 or not len(values):
-            raise InputError("values must have one decision value a point, and a point at least")
+            raise InputError("values must have one decision value per point, and at least one point")
         labels = [classes[1] if value >= 0 else classes[0] for value in values]
         figures = strong_report(y_true, verdicts, labels, classes=classes).strong
         # bool of pandas and numpy labels alike
@@ -164,7 +165,7 @@ class CoverageDisplay:
         for (name, curve), share, colour, style, marker in zip(
             self.curves.items(), shares, (_BLUE, DARK_ORANGE), ("-", "--"), ("o", "s"), strict=True
         ):
-            ax.plot(*curve.T, style, color=colour, lw=1.8, label=f"{name}, plain SVM silent near its hyperplane")
+            ax.plot(*curve.T, style, color=colour, lw=1.8, label=f"{name}, plain SVM, no label near its hyperplane")
             lowest = min([lowest, *curve[:, 1].tolist()])
             if np.isfinite(share):
                 ax.plot(coverage, share, marker, color=colour, mec=INK, ms=10, label=f"{name} of the strong verdicts")

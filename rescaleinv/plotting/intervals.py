@@ -11,16 +11,16 @@ from rescaleinv.errors import InputError
 from rescaleinv.plotting.style import INK, LOOKS, axes_for, legend_above
 from rescaleinv.verdict import Verdicts, verdict_words
 
-# Up to here a line a point has room for the plain SVM's value on it.
+# Up to this number of points there is room for the plain SVM's value on each line.
 _MOST_WITH_DOTS = 150
-# More lines than this make a drawing too large a file: they are painted instead.
+# More lines than this would make the file too large: they are rasterised instead.
 _MOST_LINES = 2000
 # What is not near a margin is drawn on a logarithmic scale; margins are at -1 and 1.
 _LINEAR_UP_TO = 2.0
 
 
 class IntervalsDisplay:
-    """For each point the least and the largest decision value of all rescalings, sorted, coloured by verdict.
+    """For each point the least and the largest decision value over all rescalings, sorted and coloured by verdict.
 
     An interval above zero is strongly positive, one below it strongly negative, and one that crosses it neutral. Points
     whose interval is not known (unknown ones, and all those that the MILP decided) have no line.
@@ -46,7 +46,7 @@ class IntervalsDisplay:
 
     def __init__(self, *, verdicts: Verdicts, values: FloatArray | None = None) -> None:
         if values is not None and len(values) != len(verdicts):
-            raise InputError(f"{len(values)} decision values were given for {len(verdicts)} verdicts; one a point")
+            raise InputError(f"{len(values)} decision values were given for {len(verdicts)} verdicts; one per point")
         self.verdicts, self.values = verdicts, values
 
     @classmethod
@@ -61,7 +61,7 @@ class IntervalsDisplay:
 
     @classmethod
     def from_verdicts(cls, verdicts: Verdicts, values: FloatArray | None = None, *, ax: Any = None) -> IntervalsDisplay:
-        """Draw the intervals of verdicts that are there already."""
+        """Draw the intervals of verdicts that are known already."""
         return cls(verdicts=verdicts, values=values).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> IntervalsDisplay:

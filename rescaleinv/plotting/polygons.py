@@ -1,4 +1,4 @@
-"""Convex polygons: the part of a box that lies on the right side of many lines."""
+"""Convex polygons: the part of a box that lies on the correct side of many lines."""
 
 from __future__ import annotations
 

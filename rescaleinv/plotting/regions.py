@@ -1,4 +1,4 @@
-"""The three regions in two features: positive whatever the scaling, negative whatever the scaling, neutral between."""
+"""The three regions in two features: positive whatever the scaling, negative whatever the scaling, neutral in between."""
 
 from __future__ import annotations
 
@@ -111,10 +111,10 @@ class RegionsDisplay:
         rows = training_set.features[:, [i, j]]
         shown = rows if points is None else np.vstack([rows, points[:, [i, j]]])
         box = _box(limits, shown)
-        place = _place(at, names, np.median(training_set.features, axis=0))
-        regions, lines = _regions(engine, place, (i, j), box)
+        position = _position(at, names, np.median(training_set.features, axis=0))
+        regions, lines = _regions(engine, position, (i, j), box)
         others = [k for k in range(len(names)) if k not in (i, j)]
-        text = ", ".join(f"{shortened(names[k], 16)} {place[k]:g}" for k in others[:6])
+        text = ", ".join(f"{shortened(names[k], 16)} {position[k]:g}" for k in others[:6])
         display = cls(
             regions=regions,
             lines=lines,
@@ -205,19 +205,19 @@ def _column(feature: Any, names: Sequence[str]) -> int:
     raise InputError(f"there is no feature {feature!r}; the features are {', '.join(map(repr, names))}")
 
 
-def _place(at: Any, names: Sequence[str], usual: FloatArray) -> FloatArray:
+def _position(at: Any, names: Sequence[str], usual: FloatArray) -> FloatArray:
     """The values of all features on the slice."""
     if at is None:
         return usual
     if isinstance(at, Mapping):
-        place = usual.copy()
+        position = usual.copy()
         for name, value in at.items():
-            place[_column(name, names)] = float(value)
-        return place
-    place = np.asarray(at, dtype=float)
-    if place.shape != usual.shape or not np.isfinite(place).all():
-        raise InputError(f"at has shape {place.shape}; one finite value for each of {len(usual)} features is needed")
-    return place
+            position[_column(name, names)] = float(value)
+        return position
+    position = np.asarray(at, dtype=float)
+    if position.shape != usual.shape or not np.isfinite(position).all():
+        raise InputError(f"at has shape {position.shape}; one finite value for each of {len(usual)} features is needed")
+    return position
 
 
 def _box(limits: Any, shown: FloatArray) -> FloatArray:
@@ -232,16 +232,16 @@ def _box(limits: Any, shown: FloatArray) -> FloatArray:
 
 
 def _regions(
-    engine: ComplexEngine, place: FloatArray, columns: tuple[int, int], box: FloatArray
+    engine: ComplexEngine, position: FloatArray, columns: tuple[int, int], box: FloatArray
 ) -> tuple[dict[Verdict, FloatArray], FloatArray]:
     """The polygons, found in the conditioned units of the vertices (large offsets lose no digits there)."""
     conditioning = engine.reduced_training_set.conditioning
-    corners = np.tile(place, (4, 1))
+    corners = np.tile(position, (4, 1))
     corners[:, columns[0]] = box[0, [0, 1, 1, 0]]
     corners[:, columns[1]] = box[1, [0, 0, 1, 1]]
     inner = conditioning.apply(corners)
     solutions = np.unique(engine.vertices.solutions, axis=0)
-    others = [k for k in range(len(place)) if k not in columns]
+    others = [k for k in range(len(position)) if k not in columns]
     normals = solutions[:, columns]
     offsets = solutions[:, others] @ inner[0, others] + solutions[:, -1]
     units = np.ldexp(1.0, conditioning.exponent)[list(columns)]
@@ -258,7 +258,7 @@ def _regions(
 
 
 def _across(line: FloatArray, box: FloatArray) -> FloatArray:
-    """The two places where a line a·x + b·y + c = 0 enters and leaves the box; nothing if it misses it."""
+    """The two points where a line a·x + b·y + c = 0 enters and leaves the box; nothing if it misses it."""
     a, b, c = line
     found = []
     for value in box[0] if b else ():

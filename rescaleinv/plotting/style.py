@@ -16,7 +16,7 @@ class Look(NamedTuple):
     marker: str
 
 
-# Blue and orange are told apart by the colour-blind; dark, light and middle are told apart in grey.
+# Colour-blind people can distinguish blue and orange; dark, light and middle can be distinguished in greyscale.
 LOOKS = {
     Verdict.STRONGLY_POSITIVE: Look("#08458c", "//", "o"),
     Verdict.STRONGLY_NEGATIVE: Look("#fdb863", "\\\\", "s"),
@@ -24,7 +24,7 @@ LOOKS = {
     Verdict.UNKNOWN: Look("#f2f2f2", "..", "x"),
 }
 INK = "#222222"
-DARK_ORANGE = "#c65102"  # for thin lines, which the light one is too pale for
+DARK_ORANGE = "#c65102"  # for thin lines, for which the light one is too pale
 
 
 def axes_for(ax: Any, size: tuple[float, float]) -> Any:

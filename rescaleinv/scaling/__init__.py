@@ -1,6 +1,6 @@
 """Supervised scalings of features, as scikit-learn transformers.
 
-- ``bns``: factors from how well a feature tells the classes apart (Forman 2008).
+- ``bns``: factors from how well a feature separates the classes (Forman 2008).
 - ``fisher``: units of a standard deviation, weighted by Fisher's ratio; ``logarithm``: for positive features.
 - ``shaping``: values replaced by local estimates of the class probability (Forman, Scholz & Rajaram 2009).
 - ``scores``: the fifteen scores themselves; ``metric_selector`` keeps the features that are best by one of them.

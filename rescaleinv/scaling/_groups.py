@@ -15,7 +15,7 @@ from rescaleinv._util.types import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 
-# So many cells are sorted at once: a few arrays of this length are all the memory it takes.
+# The number of cells sorted at once: all the memory it takes is a few arrays of this length.
 _CELLS_AT_ONCE = 4_000_000
 
 
@@ -23,7 +23,7 @@ _CELLS_AT_ONCE = 4_000_000
 class ValueGroups:
     """Groups of rows that share a value of a feature, feature by feature and in rising order of the value.
 
-    ``column`` and ``value`` have one entry a group, ``counts`` one row a group and one column a class.
+    ``column`` and ``value`` have one entry per group, ``counts`` one row per group and one column per class.
     """
 
     column: IntArray
@@ -39,7 +39,7 @@ class ValueGroups:
 
 
 def value_groups(matrix: Any, codes: IntArray, n_classes: int) -> Iterator[ValueGroups]:
-    """The groups of some features at a time. A sparse matrix stays sparse: its zeros make one group a feature."""
+    """The groups of some features at a time. A sparse matrix stays sparse: its zeros make one group per feature."""
     if issparse(matrix):
         yield _of_sparse(csc_array(matrix), codes, n_classes)
         return

@@ -16,5 +16,5 @@ def checked_classes(estimator: Any, y: Any, n_rows: int) -> tuple[npt.NDArray[An
     """The classes in sorted order, and which of them each row has."""
     classes, codes = np.unique(checked_labels(estimator, y, n_rows), return_inverse=True)
     if len(classes) < 2:
-        raise InputError(f"y has 1 class ({classes[0]!r}, {n_rows} rows); two classes are needed at least")
+        raise InputError(f"y has 1 class ({classes[0]!r}, {n_rows} rows); at least two classes are needed")
     return classes, codes

@@ -36,9 +36,9 @@ def neighbour_estimates(groups: ValueGroups, sizes: IntArray, side: float) -> Fl
     before = np.cumsum(positives) - positives
     before -= np.repeat(before[first], column_sizes)
 
-    def positives_up_to(place: FloatArray) -> FloatArray:
-        group = group_of_row[np.minimum(place.astype(np.int64), column_end - 1)]
-        return before[group] + positives[group] * ((place - starts[group]) / sizes[group])
+    def positives_up_to(position: FloatArray) -> FloatArray:
+        group = group_of_row[np.minimum(position.astype(np.int64), column_end - 1)]
+        return before[group] + positives[group] * ((position - starts[group]) / sizes[group])
 
     middle = starts + sizes / 2
     low, high = np.maximum(middle - side, column_start), np.minimum(middle + side, column_end)

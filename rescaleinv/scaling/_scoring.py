@@ -38,7 +38,7 @@ class Scoring(TransformerMixin, BaseEstimator):
             raise InputError(f"threshold is {self.threshold!r}; it must be one of {', '.join(THRESHOLDS)}")
         if self.threshold == "best" and self.metric == "idf":
             raise InputError(
-                "metric='idf' looks at no classes, so that no threshold is the best for it; give threshold='nonzero'"
+                "metric='idf' does not look at the classes, so no threshold is best for it; give threshold='nonzero'"
             )
         totals = np.bincount(codes, minlength=n_classes)
         positive = [1] if n_classes == 2 else list(range(n_classes))
@@ -60,7 +60,7 @@ def _sides(totals: IntArray, k: int) -> tuple[int, int]:
 
 
 def presence(matrix: Any, codes: IntArray, n_classes: int) -> IntArray:
-    """How many rows of each class (one row a class) have each feature."""
+    """How many rows of each class (one row per class) have each feature."""
     if issparse(matrix):
         filled = matrix.data != 0
         rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[filled]

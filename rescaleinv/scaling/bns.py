@@ -1,7 +1,7 @@
-"""Supervised scaling: each feature is multiplied by how well it tells the classes apart (Forman 2008).
+"""Supervised scaling: each feature is multiplied by how well it separates the classes (Forman 2008).
 
-In place of the inverse document frequency, which looks at no classes. The best of the fifteen scores there is bi-normal
-separation, on binary features, with all the features kept.
+It replaces the inverse document frequency, which ignores the classes. The best of the fifteen scores in that paper is
+bi-normal separation, on binary features, with all features kept.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class _DiagonalScaler(OneToOneFeatureMixin, Scoring):
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Numbers without gaps.
-        y : sequence of labels, two different ones at least
-            Of two classes the positive one is the second in sorted order.
+            Numbers, none missing.
+        y : sequence of labels, at least two different ones
+            With two classes, the positive one is the second in sorted order.
         """
         check_metric(self.metric)
         if self.values not in VALUES:
@@ -79,18 +79,18 @@ class _DiagonalScaler(OneToOneFeatureMixin, Scoring):
 class BNSScaler(_DiagonalScaler):
     """Multiply each feature by its bi-normal separation from the classes: |F⁻¹(tpr) - F⁻¹(fpr)|, F the normal distribution.
 
-    Fitted on the rows and labels it trains with: inside cross-validation put it into a pipeline, or labels leak. A feature
-    that tells nothing gets the factor 0. With more than two classes a feature gets the largest of its separations of one
+    It learns from the labels: in cross-validation put it into a pipeline, or labels leak. A feature that says nothing
+    about the classes gets the factor 0. With more than two classes a feature gets the largest of its separations of one
     class from the rest.
 
     Parameters
     ----------
     values : {"binary", "tf", "hybrid"}
-        What is multiplied: 1 where the feature is not zero (the paper's best), the values as they stand (such as term
-        frequencies), or these for the features that speak against the positive class and 1 for those that speak for it.
+        What is multiplied: 1 where the feature is not zero (the paper's best), the values as given (such as term
+        frequencies), or the latter for features that speak against the positive class and 1 for those that speak for it.
     threshold : {"nonzero", "best"}
-        When a row has a feature: when its value is not zero, or when it is at least a threshold, of all thresholds the one
-        with the best score (Forman, Scholz & Rajaram 2009), for real-valued features.
+        When a row counts as having a feature: if its value is not zero, or if it is at least the threshold with the best
+        score of all thresholds (Forman, Scholz & Rajaram 2009), for real-valued features.
     rate_limit : float
         Both rates are clipped to this and 1 minus this.
 
@@ -101,7 +101,7 @@ class BNSScaler(_DiagonalScaler):
     positively_correlated_ : array of bool
         The features that speak for the positive class; with ``values="hybrid"`` only.
     classes_, n_features_in_, feature_names_in_
-        As scikit-learn has them.
+        As in scikit-learn.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class BNSScaler(_DiagonalScaler):
     >>> scaler.transform(words)[0].round(2)
     array([3.72, 0.  , 0.  ])
 
-    Counts in place of presence, with the best threshold on each:
+    Counts instead of presence, with the best threshold on each:
 
     >>> BNSScaler(values="tf", threshold="best").fit(words, [1, 1, 1, 0, 0, 0]).scale_.round(2)
     array([3.72, 0.  , 3.72])
@@ -140,8 +140,8 @@ class BNSScaler(_DiagonalScaler):
 class SupervisedScaler(_DiagonalScaler):
     """Multiply each feature by its score, by any of the fifteen metrics that Forman (2008) compares.
 
-    Scores such as chi-squared and the odds ratio have a huge range, which an SVM takes badly: their logarithms do better.
-    See :class:`BNSScaler` for what is said there of pipelines and of more than two classes.
+    Scores such as chi-squared and the odds ratio have a huge range, which does not suit an SVM: their logarithms do better.
+    What :class:`BNSScaler` says about pipelines and more than two classes applies here too.
 
     Parameters
     ----------

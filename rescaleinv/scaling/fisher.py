@@ -15,10 +15,10 @@ from rescaleinv.theory.validation import checked_features
 
 
 class FisherScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Each feature in units of its standard deviation, times its Fisher ratio: what tells the classes apart weighs more.
+    """Each feature in units of its standard deviation, times its Fisher ratio: what separates the classes weighs more.
 
     The ratio is that of :class:`rescaleinv.selection.FisherRatioSelector`. Where it is infinite (a feature that is constant
-    within each class) the largest finite one of the others is taken, or 1.
+    within each class) the largest finite ratio of the other features is taken, or 1.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class FisherScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True  # made dense, as everywhere in an audit
+        tags.input_tags.sparse = True  # converted to dense, as everywhere in an audit
         tags.target_tags.required = True
         return tags
 

@@ -16,7 +16,7 @@ from rescaleinv.theory.validation import checked_features
 class PositiveLogarithm(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """The logarithm of the features whose training values are all positive; the other features stay as they are.
 
-    A later value of zero or less is put at the least value of its feature in training.
+    A later value of zero or less is treated as the smallest training value of its feature.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class PositiveLogarithm(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True  # made dense, as everywhere in an audit
+        tags.input_tags.sparse = True  # converted to dense, as everywhere in an audit
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -19,17 +19,17 @@ from rescaleinv.theory.validation import checked_rows
 
 
 class MetricSelector(SelectorMixin, Scoring):
-    """Keep the features with the best scores by one metric; in a pipeline before a scaler, that scales by another.
+    """Keep the features with the best scores by one metric; a scaler after it in a pipeline may use another.
 
     Of features with equal scores, those that come first are kept. The paper recommends information gain to select and
-    bi-normal separation to scale, where not all features can be kept, and to keep all where they can.
+    bi-normal separation to scale, where not all features can be kept, and to keep all features where that is possible.
 
     Parameters
     ----------
     metric : str
         As in :class:`~rescaleinv.scaling.SupervisedScaler`.
     n_features_to_select : int
-        So many features are kept; all, where there are no more.
+        How many features to keep; if there are fewer, all are kept.
     threshold : {"nonzero", "best"}
         As in :class:`~rescaleinv.scaling.BNSScaler`.
 
@@ -37,7 +37,7 @@ class MetricSelector(SelectorMixin, Scoring):
     ----------
     scores_ : array of shape (n_features,)
     classes_, n_features_in_, feature_names_in_
-        As scikit-learn has them.
+        As in scikit-learn.
 
     Examples
     --------

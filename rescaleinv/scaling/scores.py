@@ -1,10 +1,10 @@
-"""How well the presence of a feature tells two classes apart: the fifteen scores of Forman (2008), Figure 5.
+"""How well the presence of a feature separates two classes: the fifteen scores of Forman (2008), Figure 5.
 
 All are computed from four counts: ``tp`` and ``fp`` are the rows of the positive and of the negative class that have the
-feature, ``fn`` and ``tn`` those that lack it. Logarithms are natural ones. What the papers leave open is settled so:
+feature, ``fn`` and ``tn`` those that lack it. Logarithms are natural. What the papers leave open is settled as follows:
 
-- A feature that is *negatively* correlated with the class is read the other way round, its absence for its presence.
-- A feature that all rows have, or none, tells nothing of the classes: every score of it but ``none`` is 0.
+- A feature that is *negatively* correlated with the class is read the other way round: its absence counts as its presence.
+- A feature that all rows have, or none, says nothing about the classes: all of its scores except ``none`` are 0.
 - No score is negative: a logarithm below 0 (small classes, where 0.5 stands for a count of 0) counts as 0, and the
   logarithm of chi-squared is log(1 + chi²).
 """
@@ -27,7 +27,7 @@ RATE_LIMIT = 0.0005
 
 @dataclass(frozen=True)
 class Counts:
-    """The counts of features that are positively correlated with the class, or were turned round so that they are."""
+    """The counts of features that are positively correlated with the class, or were reversed so that they are."""
 
     tp: FloatArray
     fp: FloatArray
@@ -83,7 +83,7 @@ def _pointwise_mutual_information(counts: Counts) -> FloatArray:
 
 
 def _entropy(first: FloatArray | float, second: FloatArray | float) -> FloatArray:
-    """Of a class that has these two counts, times the rows: so that no rows have no entropy."""
+    """The entropy of a class with these two counts, times the number of rows (0 if there are none)."""
     return np.asarray(xlogy(first + second, first + second) - xlogy(first, first) - xlogy(second, second))
 
 
@@ -117,7 +117,7 @@ _SUPERVISED: dict[str, Callable[[Counts], FloatArray]] = {
     "pearson": _correlation,
     "pmi": _pointwise_mutual_information,
 }
-# In the order of the text: the two that look at no classes first.
+# In the order of the text: first the two that ignore the classes.
 METRICS = ("none", "idf", *_SUPERVISED)
 
 
@@ -126,14 +126,15 @@ def feature_scores(
 ) -> FloatArray:
     """The score of each feature by one metric, from how many rows of each class have it.
 
-    A score has no unit in common with that of another metric. As scale factors of an SVM with a fixed C their size matters,
-    not only their order.
+    Scores by different metrics are not comparable. As scale factors for an SVM with a fixed C their size matters, not only
+    their order.
 
     Parameters
     ----------
     metric : str
-        One of ``METRICS``. ``balanced_accuracy`` is tpr - fpr, 0 for a feature that tells nothing; ``accuracy`` is the share
-        of the rows that the feature alone gets right, which is high for any rare feature of a rare class.
+        One of ``METRICS``. ``balanced_accuracy`` is tpr - fpr, 0 for a feature that says nothing about the classes;
+        ``accuracy`` is the share of the rows that the feature alone labels correctly, which is high for any rare feature of a
+        rare class.
     tp, fp : array of numbers
         The rows of the positive and of the negative class that have the feature.
     positives, negatives : int
@@ -143,8 +144,8 @@ def feature_scores(
 
     Examples
     --------
-    A word of 80 % of the positive documents and one of 3 %, and no negative document has either. BNS ranks them as
-    they deserve; the inverse document frequency does the contrary.
+    One word is in 80 % of the positive documents, another in 3 %, and no negative document has either. BNS ranks them as
+    they deserve; the inverse document frequency does the opposite.
 
     >>> feature_scores("bns", [80, 3], [0, 0], 100, 900).round(2)
     array([4.13, 1.41])
@@ -155,10 +156,12 @@ def feature_scores(
     tp, fp = np.asarray(tp, dtype=np.float64), np.asarray(fp, dtype=np.float64)
     if min(positives, negatives) < 1:
         raise InputError(
-            f"there are {positives} positive and {negatives} negative rows; one of each is needed at least"
+            f"there are {positives} positive and {negatives} negative rows; at least one of each is needed"
         )
     if np.any((tp < 0) | (tp > positives) | (fp < 0) | (fp > negatives)):
-        raise InputError(f"a count is below 0 or above that of its class ({positives} positive, {negatives} negative)")
+        raise InputError(
+            f"a count is below 0 or above the size of its class ({positives} positive, {negatives} negative)"
+        )
     if metric == "none":
         return np.ones(np.broadcast_shapes(tp.shape, fp.shape))
     rows = positives + negatives
@@ -166,15 +169,18 @@ def feature_scores(
     constant = (present == 0) | (present == rows)
     if metric == "idf":
         return np.where(constant, 0.0, np.log(rows / np.where(constant, 1, present)))
-    turned = tp * negatives < fp * positives
+    reversed_ = tp * negatives < fp * positives
     counts = Counts(
-        np.where(turned, positives - tp, tp), np.where(turned, negatives - fp, fp), float(positives), float(negatives)
+        np.where(reversed_, positives - tp, tp),
+        np.where(reversed_, negatives - fp, fp),
+        float(positives),
+        float(negatives),
     )
     scores = bi_normal_separation(counts, rate_limit) if metric == "bns" else _SUPERVISED[metric](counts)
     return np.where(constant, 0.0, np.maximum(scores, 0.0))
 
 
 def check_metric(metric: Any) -> None:
-    """Say so if there is no metric of that name."""
+    """Raise an error if there is no metric of that name."""
     if metric not in METRICS:
         raise InputError(f"metric is {metric!r}; it must be one of {', '.join(METRICS)}")

@@ -1,6 +1,6 @@
 """Feature shaping: each value is replaced by the share of the positive class near it (Forman, Scholz & Rajaram 2009).
 
-So that a feature becomes linear in what it says of the class, whatever its own shape. Scaling follows it.
+After that, a feature is linear in what it says about the class, whatever its original shape. Scaling comes next.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
 
     The estimate at a training value is the share of positive rows among its neighbours in that feature: up to half of
     ``n_neighbors`` from below and as many from above, fewer at the ends, with Laplace's correction (positives + 1) / (rows +
-    2). Rows that share the value count half to either side; of a group of equal values that is not wholly a neighbour, all
-    rows count by the same part, so that the order of the rows plays no role. Between training values the estimate is
-    interpolated linearly, outside it stays that of the outermost one.
+    2). Rows that share the value count half on either side; if only part of a group of equal values belongs to the
+    neighbours, all its rows count with the same fraction, so the order of the rows does not matter. Between
+    training values the estimate is interpolated linearly; outside them it stays that of the outermost one.
 
-    It fits the training rows closely: with few of them, accuracy can suffer. Two classes only; the positive one is the
+    It fits the training rows closely, so with few rows accuracy can suffer. Two classes only; the positive one is the
     second in sorted order. Missing values are an error.
 
     Parameters
@@ -50,11 +50,11 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
     output : {"probability", "log_odds"}
         The estimate p itself, or log(p / (1 - p)).
     keep_zero : bool or "auto"
-        Zeros are a bin of their own that never mixes with other values, and what they would become is subtracted, so that
-        zero stays zero and sparse data sparse. "auto": if the training data is sparse.
+        Zeros are a separate bin that never mixes with other values, and what they would become is subtracted, so zero stays
+        zero and sparse data stays sparse. "auto": only if the training data is sparse.
     nominal : sequence of int or of str, optional
-        The features, by number or by name, whose values are mere names: the estimate is the share of positive rows (with
-        Laplace's correction) among all that have the value; for a value that was not seen, among all rows.
+        The features, by number or by name, whose values are only names: the estimate is the share of positive rows (with
+        Laplace's correction) among all rows with that value; for a value not seen in training, among all rows.
 
     Attributes
     ----------
@@ -65,11 +65,11 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
     zero_shapes_ : array of shape (n_features,)
         What was subtracted from each feature: what its zeros would have become. All 0 if zeros are not kept.
     classes_, n_features_in_, feature_names_in_
-        As scikit-learn has them.
+        As in scikit-learn.
 
     Examples
     --------
-    A pressure that is healthy in the middle, and a linear classifier could not say so:
+    A pressure that is healthy in the middle range, which a linear classifier can't express:
 
     >>> import numpy as np
     >>> pressure = np.arange(50, 170, 10.0)[:, None]
@@ -171,8 +171,8 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         if not len(values):  # nothing but zeros was seen: other values can't be told from them
             return np.zeros(len(cells))
         if self._nominal[j]:
-            place = np.minimum(np.searchsorted(values, cells), len(values) - 1)
-            shaped = np.where(values[place] == cells, shapes[place], self._base)
+            position = np.minimum(np.searchsorted(values, cells), len(values) - 1)
+            shaped = np.where(values[position] == cells, shapes[position], self._base)
         else:
             shaped = np.interp(cells, values, shapes)
         return np.where(cells == 0, 0.0, shaped - self.zero_shapes_[j]) if self.keep_zero_ else shaped

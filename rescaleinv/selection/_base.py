@@ -39,7 +39,7 @@ class TopSelector(SelectorMixin, BaseEstimator, ABC):
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Sparse input stays sparse.
-        y : sequence of labels, one a row
+        y : sequence of labels, one per row
         """
         wanted = self.n_features_to_select
         is_count = isinstance(wanted, Integral) and not isinstance(wanted, bool) and wanted >= 1

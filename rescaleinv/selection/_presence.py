@@ -1,4 +1,4 @@
-"""How many rows of each class have a feature: any value but zero, whether zeros are stored or not."""
+"""How many rows of each class have a feature, that is, a value other than zero (stored zeros are zeros)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rescaleinv._util.types import FloatArray, IntArray
 
 
 def presence_counts(features: Any, codes: IntArray, n_classes: int) -> FloatArray:
-    """One row a class, one column a feature: ℓ0 of the feature within the class."""
+    """One row per class, one column per feature: ℓ0 of the feature within the class."""
     if not issparse(features):
         return np.array([np.count_nonzero(features[codes == k], axis=0) for k in range(n_classes)], dtype=np.float64)
     present = features.data != 0

@@ -1,4 +1,4 @@
-"""Selection by mutual information with the class: each feature for itself (MIM), or beside those chosen (CMIM)."""
+"""Selection by mutual information with the class: each feature separately (MIM), or given those already chosen (CMIM)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rescaleinv.selection._presence import presence_counts
 
 
 class MutualInformationSelector(TopSelector):
-    """Keep the features whose being there (being not zero) tells most about the class (MIM).
+    """Keep the features whose presence (a value other than zero) says most about the class (MIM).
 
-    Values other than zero are not told apart. For features that are real numbers, scikit-learn's
+    Values other than zero are not distinguished. For features that are real numbers, scikit-learn's
     ``SelectKBest(mutual_info_classif)`` has estimates from nearest neighbours.
 
     Parameters
@@ -34,7 +34,7 @@ class MutualInformationSelector(TopSelector):
 
     Notes
     -----
-    Two features that say the same get the same score and are both kept; :class:`CMIMSelector` keeps one of them. Of
+    Two features that say the same thing get the same score and are both kept; :class:`CMIMSelector` keeps one of them. Of
     features with equal scores, the first are kept.
 
     Examples
@@ -54,12 +54,12 @@ class MutualInformationSelector(TopSelector):
 
 
 class CMIMSelector(TopSelector):
-    """Keep features that each tell about the class what none of those chosen before tells (CMIM).
+    """Keep features that each say something about the class that none of those chosen before says (CMIM).
 
     Fleuret's conditional mutual information maximisation: the next feature is the one with the largest minimum of
     I(class; presence of the feature) and, over the features m chosen so far, I(class; presence of the feature | presence
-    of m). Only what can still win is computed (his lazy algorithm), from the rows that have the features; nothing is made
-    dense.
+    of m). Only what can still win is computed (his lazy algorithm), from the rows that have the features; sparse data stays
+    sparse.
 
     Parameters
     ----------
@@ -71,14 +71,14 @@ class CMIMSelector(TopSelector):
     ranking_ : int array
         The chosen features in the order of choice.
     scores_ : float array of shape (n_features,)
-        In nats; of a chosen feature, the minimum when it was chosen, which never grows along ``ranking_``; of another one
-        a bound from above on its minimum at the end, which no chosen feature is below.
+        In nats. For a chosen feature, the minimum when it was chosen, which never increases along ``ranking_``; for any
+        other, an upper bound on its minimum at the end, which no chosen feature is below.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    Presence is all that counts, as in :class:`MutualInformationSelector`. When no feature tells anything new the scores are
+    Only presence counts, as in :class:`MutualInformationSelector`. When no feature says anything new the scores are
     0, and the first of those left are taken.
 
     Examples
@@ -116,11 +116,11 @@ class CMIMSelector(TopSelector):
 
 
 def mutual_information(counts: FloatArray, class_sizes: FloatArray) -> FloatArray:
-    """Of presence and class, in nats, for each column of ``counts`` (one row a class)."""
+    """The mutual information of presence and class, in nats, for each column of ``counts`` (one row per class)."""
     n_rows = class_sizes.sum()
     sizes = class_sizes[:, None]
     both = np.stack([counts, sizes - counts])
     of_presence = both.sum(axis=1, keepdims=True)
-    # a cell that is empty adds nothing; max(, 1) keeps its logarithm finite
+    # an empty cell adds nothing; max(, 1) keeps its logarithm finite
     terms = xlogy(both, np.maximum(both, 1) * n_rows) - xlogy(both, np.maximum(of_presence, 1) * sizes)
     return np.maximum(terms.sum(axis=(0, 1)) / n_rows, 0.0)

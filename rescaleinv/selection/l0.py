@@ -17,10 +17,10 @@ _CRITERIA = ("difference", "count", "entropy")
 
 
 class L0Selector(TopSelector):
-    """Keep the features that are there (are not zero) in most rows, or in most rows more of one class than of another.
+    """Keep the features that are present (not zero) in the most rows, or in many more rows of one class than of another.
 
     For bags of words and the like, where many values are zero. A feature that no row has, or that every row has, is left
-    out before anything else: where every value of X differs from zero, nothing is left to select.
+    out first: if no value of X is zero, there is nothing left to select.
 
     Parameters
     ----------
@@ -30,10 +30,10 @@ class L0Selector(TopSelector):
         With c_k the number of rows of class k that have the feature and c their sum:
 
         - "difference": the sum of abs(c_k - c_l) over all pairs of classes (Method 2, equation 3). Equation 6 counts each
-          pair twice, which ranks the features alike.
+          pair twice, which ranks the features in the same way.
         - "count": c (Method 1). Needs no labels.
-        - "entropy": Σ (c_k/c) log2(c_k/c), the negative entropy (equations 4 and 5). Every feature that one class alone
-          has gets the best value, 0, be it in one row only.
+        - "entropy": Σ (c_k/c) log2(c_k/c), the negative entropy (equations 4 and 5). Every feature that only one class
+          has gets the best value, 0, even if it is in one row only.
 
     Attributes
     ----------
@@ -41,13 +41,13 @@ class L0Selector(TopSelector):
         The criterion of each feature. The entropy of a feature that no row has is given the worst value, -log2 of the
         number of classes.
     informative_ : bool array of shape (n_features,)
-        Which features some rows have and some have not.
+        Which features some rows have and others do not.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    Classes of unequal sizes are not made equal, as in the paper: "difference" then leans to the words of the larger one.
+    As in the paper, unequal class sizes are not corrected for: "difference" then favours the words of the larger class.
     Of features with equal scores, the first are kept.
 
     Examples
@@ -78,8 +78,8 @@ class L0Selector(TopSelector):
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Sparse input stays sparse.
-        y : sequence of labels, one a row
-            Not needed, and not looked at, for ``criterion="count"``.
+        y : sequence of labels, one per row
+            Not needed, and ignored, for ``criterion="count"``.
         """
         return super().fit(X, y)
 
@@ -103,14 +103,17 @@ class L0Selector(TopSelector):
         self._keep_largest(scores, n_wanted, self.informative_)
 
     def inverse_transform(self, X: Any) -> Any:
-        """X with columns of zeros where features were left out, even where all of them were."""
+        """X with columns of zeros where features were left out, even if all of them were."""
         if self.get_support().any() or np.shape(X)[1:] != (0,):
             return super().inverse_transform(X)
         return np.zeros((np.shape(X)[0], self.n_features_in_), dtype=X.dtype)
 
 
 def _pairwise_differences(counts: FloatArray) -> FloatArray:
-    """The sum of abs(c_k - c_l) over all pairs of rows: in ascending order, the r-th of K is added r times, taken K-1-r."""
+    """The sum of abs(c_k - c_l) over all pairs of rows.
+
+    In ascending order, the r-th of K is added r times and subtracted K-1-r times.
+    """
     n_classes = len(counts)
     times = 2.0 * np.arange(n_classes) - (n_classes - 1)
     return np.asarray(times @ np.sort(counts, axis=0), dtype=np.float64)

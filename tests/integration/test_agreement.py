@@ -1,13 +1,9 @@
 """A seeded part of benchmarks/agreement.py: both engines, random rescalings, and certificates on the same points."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-from agreement import compare
-from samples import MAKERS, draw, made
+from benchmarks.agreement import compare
+from benchmarks.samples import MAKERS, draw, made
 
 SHIPPED = [("breast_cancer_wisconsin", 16), ("pima_diabetes", 18), ("blood_transfusion", 20), ("banknote", 20)]
 

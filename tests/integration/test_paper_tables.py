@@ -1,12 +1,10 @@
-"""A reduced run of benchmarks/paper_tables.py (2 draws, 3 benchmarks of shipped data), and the parts that it is made of."""
+"""A reduced run of benchmarks/paper/tables.py (2 draws, 3 benchmarks of shipped data), and the parts that it is made of."""
 
 import json
 import math
 import re
-import sys
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,20 +13,16 @@ from scipy.stats import ttest_1samp
 from sklearn.metrics import confusion_matrix
 from sklearn.svm import SVC
 
+from benchmarks.paper import cautious, tables, words
+from benchmarks.paper.draws import LEAST, MOST_ROWS, RANDOM, RULES, Decided, decide, split
+from benchmarks.paper.draws import _grow as grow
+from benchmarks.paper.figures import BENCHMARKS
+from benchmarks.paper.radius import FACTORS, Radii, points_per_split, radii, share_curves
+from benchmarks.paper.report import markdown
+from benchmarks.paper.summary import averages, compared, figures_of, spread
 from rescaleinv.datasets import load
 from rescaleinv.errors import DatasetUnavailableError
 from rescaleinv.theory.svm import minimal_norm_svm
-
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-import paper_cautious
-import paper_tables
-import paper_words
-from paper_draws import LEAST, MOST_ROWS, RANDOM, RULES, Decided, decide, split
-from paper_draws import _grow as grow
-from paper_figures import BENCHMARKS
-from paper_radius import FACTORS, Radii, points_a_split, radii, share_curves
-from paper_report import markdown
-from paper_summary import averages, compared, figures_of, spread
 
 REDUCED = ["--draws", "2", "--benchmarks", "2", "8", "17", "--checked", "1", "--milp-points", "1", "--jobs", "1"]
 LEFT_OUT = ["--parts", "tables", "--without-conformal", "--without-figures"]  # extras, and what takes long
@@ -38,7 +32,7 @@ LEFT_OUT = ["--parts", "tables", "--without-conformal", "--without-figures"]  # 
 def reduced(tmp_path_factory):
     """The results that the command wrote, and its Markdown."""
     folder = tmp_path_factory.mktemp("results")
-    assert paper_tables.main([*REDUCED, *LEFT_OUT, "--out", str(folder)]) == 0
+    assert tables.main([*REDUCED, *LEFT_OUT, "--out", str(folder)]) == 0
     assert sorted(path.name for path in folder.iterdir()) == ["paper_tables.json", "paper_tables.md"]
     results = json.loads((folder / "paper_tables.json").read_text("utf-8"))["results"]
     return results, (folder / "paper_tables.md").read_text("utf-8")
@@ -91,7 +85,7 @@ def test_the_markdown_has_the_figures(reduced):
     banknotes = next(one for one in results["tables"]["rules"]["misclassified"]["benchmarks"] if one["number"] == 17)
     share = banknotes["figures"]["neutral share"]
     assert f"| 17 | banknote | 12.0 | {share['mean']:.1f} [{share['low']:.1f}, {share['high']:.1f}]" in text
-    assert f'The rule that comes nearest is "{paper_words.nearest_rule(results["tables"]["rules"])}"' in text
+    assert f'The rule that comes nearest is "{words.nearest_rule(results["tables"]["rules"])}"' in text
     assert (
         f"{results['tables']['checks']['points proved']:,} of {results['tables']['checks']['points']:,} verdicts"
         in text
@@ -103,19 +97,19 @@ def test_the_markdown_has_the_figures(reduced):
 
 def test_the_figures_are_drawn(reduced, tmp_path):
     pytest.importorskip("matplotlib", reason="the figures need matplotlib, the extra plot")
-    names = paper_tables.draw_figures(reduced[0], tmp_path)
-    assert names == ["paper_neutral.png", "paper_cautious.png"]
+    names = tables.draw_figures(reduced[0], tmp_path)
+    assert names == ["paper_neutral.png", "cautious.png"]
     assert all((tmp_path / name).stat().st_size > 5000 for name in names)
     assert all(f"]({name})" in markdown(reduced[0], {"cpu_count": 2, "processor": "x"}, names) for name in names)
 
 
 def test_the_report_can_be_written_again_from_the_results(reduced, tmp_path, capsys):
     again = ["--parts", "--without-figures", "--out", str(tmp_path)]  # the data are not needed either
-    assert paper_tables.main(again) == 2
+    assert tables.main(again) == 2
     assert "there are no tables from a run before" in capsys.readouterr().err
     stored = json.dumps({"results": reduced[0]})
     (tmp_path / "paper_tables.json").write_text(stored, "utf-8")
-    assert paper_tables.main(again) == 0
+    assert tables.main(again) == 0
     assert (tmp_path / "paper_tables.md").read_text("utf-8") == reduced[1]
     assert (tmp_path / "paper_tables.json").read_text("utf-8") == stored
 
@@ -124,27 +118,27 @@ def test_a_part_that_is_run_alone_leaves_the_other(reduced, tmp_path, monkeypatc
     """The radii themselves are of test_share_curves."""
     (tmp_path / "paper_tables.json").write_text(json.dumps({"results": reduced[0]}), "utf-8")
     found = Radii("banknote", np.array([1.0, np.inf]), np.array([1.05, np.inf]), 0, 1.0)
-    monkeypatch.setattr(paper_tables, "radii", lambda this, n_points, ratio: found)
+    monkeypatch.setattr(tables, "radii", lambda this, n_points, ratio: found)
     options = ["--parts", "radius", "--radius-draws", "1", "--benchmarks", "17", "--without-figures", "--jobs", "1"]
-    assert paper_tables.main([*options, "--out", str(tmp_path)]) == 0
+    assert tables.main([*options, "--out", str(tmp_path)]) == 0
     results = json.loads((tmp_path / "paper_tables.json").read_text("utf-8"))["results"]
     assert results["tables"] == reduced[0]["tables"]
     assert results["radius"]["points"] == 2
-    assert "2 points, 0.5 s a point" in (tmp_path / "paper_tables.md").read_text("utf-8")
+    assert "2 points, 0.5 s per point" in (tmp_path / "paper_tables.md").read_text("utf-8")
 
 
 def test_missing_data_are_named(monkeypatch, capsys):
     def unavailable(name):
         raise DatasetUnavailableError(f"data set {name!r} is not at hand")
 
-    monkeypatch.setattr(paper_tables, "load_quietly", unavailable)
-    assert paper_tables.main(["--benchmarks", "10", *LEFT_OUT]) == 2
+    monkeypatch.setattr(tables, "load_quietly", unavailable)
+    assert tables.main(["--benchmarks", "10", *LEFT_OUT]) == 2
     assert "'indian_liver_patient' is not at hand" in capsys.readouterr().err
 
 
 def test_missing_packages_are_named(monkeypatch, capsys):
-    monkeypatch.setattr(paper_tables, "find_spec", lambda name: None)
-    assert paper_tables.main(["--benchmarks", "17"]) == 2
+    monkeypatch.setattr(tables, "find_spec", lambda name: None)
+    assert tables.main(["--benchmarks", "17"]) == 2
     assert "mapie is not installed: install it, or give --without-conformal" in capsys.readouterr().err
 
 
@@ -273,25 +267,25 @@ def made(truth, codes, values):
 
 def test_thresholds_keep_the_farthest_and_as_many_as_are_strong():
     drawn = made([1, -1, 1, -1, 1], [0, -1, 1, 0, 0], [5.0, -4.0, 1.0, 3.0, -0.5])
-    found = paper_cautious.compare(drawn, conformal=False)
-    assert found.equal[paper_cautious.STRONG].tolist() == [0, 1, 0, 1]
-    assert found.equal[paper_cautious.RAW].tolist() == [0, 1, 0, 1]  # 5 and -4
-    assert found.equal[paper_cautious.STANDARDISED].tolist() == [1, 0, 1, 0]  # the same, turned round
-    assert found.curves[paper_cautious.RAW][-1].tolist() == [1, 2, 1, 1]
-    assert found.curves[paper_cautious.RAW].sum(axis=1).tolist() == [round(c * 5) for c in paper_cautious.COVERAGES]
+    found = cautious.compare(drawn, conformal=False)
+    assert found.equal[cautious.STRONG].tolist() == [0, 1, 0, 1]
+    assert found.equal[cautious.RAW].tolist() == [0, 1, 0, 1]  # 5 and -4
+    assert found.equal[cautious.STANDARDISED].tolist() == [1, 0, 1, 0]  # the same, turned round
+    assert found.curves[cautious.RAW][-1].tolist() == [1, 2, 1, 1]
+    assert found.curves[cautious.RAW].sum(axis=1).tolist() == [round(c * 5) for c in cautious.COVERAGES]
     assert found.conformal is None
 
 
 def test_equal_coverage_is_of_all_draws_together():
     draws = [
-        paper_cautious.compare(made([1, 1, 1, 1], [1, 0, 0, 0], [1.0, -2.0, 3.0, -4.0]), conformal=False),
-        paper_cautious.compare(made([1, 1, 1, 1], [1, 1, -1, 0], [1.0, 2.0, -3.0, 4.0]), conformal=False),
+        cautious.compare(made([1, 1, 1, 1], [1, 0, 0, 0], [1.0, -2.0, 3.0, -4.0]), conformal=False),
+        cautious.compare(made([1, 1, 1, 1], [1, 1, -1, 0], [1.0, 2.0, -3.0, 4.0]), conformal=False),
     ]
-    found = paper_cautious.at_equal_coverage(draws)
-    assert found[paper_cautious.STRONG]["coverage"] == found[paper_cautious.RAW]["coverage"] == 0.5
-    assert found[paper_cautious.STRONG]["accuracy"] == 0.75  # 1 of 1 and 2 of 3
-    assert found[paper_cautious.RAW]["accuracy"] == 0.5  # -4 is wrong; of 4, -3, 2 one is
-    gain = found[paper_cautious.RAW]["strong accuracy minus this"]
+    found = cautious.at_equal_coverage(draws)
+    assert found[cautious.STRONG]["coverage"] == found[cautious.RAW]["coverage"] == 0.5
+    assert found[cautious.STRONG]["accuracy"] == 0.75  # 1 of 1 and 2 of 3
+    assert found[cautious.RAW]["accuracy"] == 0.5  # -4 is wrong; of 4, -3, 2 one is
+    gain = found[cautious.RAW]["strong accuracy minus this"]
     assert gain["difference"] == 0.25
     assert gain["low"] <= 0.25 <= gain["high"]
     assert (gain["low"], gain["high"]) == (0, 1)  # the draws alone
@@ -300,14 +294,14 @@ def test_equal_coverage_is_of_all_draws_together():
 def test_words_say_where_the_strong_verdicts_are_worse():
     def found(low, high):
         gain = {"difference": (low + high) / 2, "low": low, "high": high}
-        return {paper_cautious.RAW: {f"strong {name} minus this": gain for name in ("accuracy", "PPV", "NPV")}}
+        return {cautious.RAW: {f"strong {name} minus this": gain for name in ("accuracy", "PPV", "NPV")}}
 
     equal = {"1": found(-0.3, -0.1), "2": found(-0.2, -0.1), "3": found(0.1, 0.2), "4": found(-0.1, 0.1)}
     equal["5"] = found(-0.1, -0.1)
-    row = paper_words.tally(equal)[0]
+    row = words.tally(equal)[0]
     assert (row["better"], row["worse"], row["not told apart"]) == (1, 3, 1)
     assert row["mean difference"] == pytest.approx(-6)
-    (line,) = paper_words.about_other_ways(paper_words.tally(equal))
+    (line,) = words.about_other_ways(words.tally(equal))
     assert "accuracy worse (-6.0 points on average; clearly better on 1 benchmarks, clearly worse on 3)" in line
 
 
@@ -316,14 +310,14 @@ def test_conformal_sets_are_those_of_the_textbook(number):
     pytest.importorskip("mapie", reason="split-conformal prediction needs MAPIE, the extra benchmarks")
     drawn = decide(split(number, 0, "misclassified"))
     this = drawn.split
-    found = paper_cautious.compare(drawn, conformal=True).conformal
-    rng = np.random.default_rng([paper_cautious.SEED, number, 0, 1])
-    train, calibrate = paper_cautious.halves(this.learning_signs, rng)
-    svm = paper_cautious.MarginClassifier().fit(this.learning_features[train], this.learning_signs[train]).svm_
+    found = cautious.compare(drawn, conformal=True).conformal
+    rng = np.random.default_rng([cautious.SEED, number, 0, 1])
+    train, calibrate = cautious.halves(this.learning_signs, rng)
+    svm = cautious.MarginClassifier().fit(this.learning_features[train], this.learning_signs[train]).svm_
     # how wrong a label is: minus its margin; calibration rows by their own labels, in order
     wrongness = np.sort(-svm.decision_function(this.learning_features[calibrate]) * this.learning_signs[calibrate])
     values = svm.decision_function(this.test_features)
-    for level, counts in zip(paper_cautious.LEVELS, found, strict=True):
+    for level, counts in zip(cautious.LEVELS, found, strict=True):
         n = len(calibrate)
         if n < 1 / (1 - level):
             assert not counts.any()
@@ -331,7 +325,7 @@ def test_conformal_sets_are_those_of_the_textbook(number):
         limit = wrongness[math.ceil((n + 1) * level - 1e-9) - 1]
         positive, negative = -values <= limit, values <= limit
         decided = positive ^ negative
-        expected = paper_cautious.count(this.test_signs, np.where(positive, 1, -1), decided)
+        expected = cautious.count(this.test_signs, np.where(positive, 1, -1), decided)
         assert counts.tolist() == expected.tolist()
     assert found.any()
 
@@ -339,7 +333,7 @@ def test_conformal_sets_are_those_of_the_textbook(number):
 @pytest.mark.parametrize("signs", [[1, -1, -1, -1, -1], [1, 1, 1, -1, -1, -1], [1, -1]])
 def test_both_classes_are_trained_on(signs):
     signs = np.array(signs)
-    train, calibrate = paper_cautious.halves(signs, np.random.default_rng(1))
+    train, calibrate = cautious.halves(signs, np.random.default_rng(1))
     assert sorted([*train, *calibrate]) == list(range(len(signs)))
     assert set(signs[train]) == {1, -1}
 
@@ -361,7 +355,7 @@ def test_share_curves():
     assert (curve["certified"][-1], curve["not refuted"][-1]) == (0.25, 0.5)
     assert (curve["certified for all rescalings"], curve["not refuted at the largest factor"]) == (0.25, 0.5)
     assert (curve["median certified factor"], curve["narrowed to the wanted ratio"]) == (26, 0.5)
-    assert (found["points"], found["seconds a point"]) == (4, 0.75)
+    assert (found["points"], found["seconds per point"]) == (4, 0.75)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
@@ -385,5 +379,5 @@ def test_radii_against_plain_svms(draw):
 
 
 @pytest.mark.parametrize(("points", "draws", "expected"), [(60, 2, 10), (61, 2, 11), (1, 1, 1)])
-def test_points_a_split(points, draws, expected):
-    assert points_a_split(points, draws) == expected
+def test_points_per_split(points, draws, expected):
+    assert points_per_split(points, draws) == expected

@@ -1,30 +1,25 @@
-"""benchmarks/scalings.py in small: both papers' parts run on iris and made data, and draw and write what they promise."""
+"""benchmarks/scalings/ in small: both papers' parts run on iris and made data, and draw and write what they promise."""
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-
-import scalings_bns
-import scalings_shaping
-import scalings_solver
-from scalings_common import load_text, one_vs_rest
-
+from benchmarks.scalings import bns as bns_part
+from benchmarks.scalings import shaping as shaping_part
+from benchmarks.scalings import solver
+from benchmarks.scalings.common import load_text, one_vs_rest
 from rescaleinv.errors import DatasetUnavailableError
 
 
 @pytest.fixture(scope="module")
 def bns():
-    return scalings_bns.run(quick=True)
+    return bns_part.run(quick=True)
 
 
 @pytest.fixture(scope="module")
 def shaping():
-    return scalings_shaping.run(quick=True)
+    return shaping_part.run(quick=True)
 
 
 def shares_of(figures):
@@ -41,7 +36,7 @@ def test_every_representation_of_the_2008_paper_is_measured(bns):
 
 
 def test_every_variant_of_the_2009_paper_is_measured(shaping):
-    assert set(shaping["lesions"]) == {*scalings_shaping.LESIONS, "no shaping", "full"}
+    assert set(shaping["lesions"]) == {*shaping_part.LESIONS, "no shaping", "full"}
     for kind in ("uci", "text"):
         figures = shaping[kind]["curves"]
         assert set(figures) == {"baseline", "scaling", "shaping", "gain"}
@@ -51,12 +46,12 @@ def test_every_variant_of_the_2009_paper_is_measured(shaping):
     assert shaping["uci"]["curves"]["shaping"]["F"][-1] > shaping["uci"]["curves"]["baseline"]["F"][-1]
 
 
-@pytest.mark.parametrize("part", [scalings_bns, scalings_shaping], ids=lambda part: part.__name__)
-def test_results_are_json_and_make_a_page_with_its_figures(part, tmp_path, request):
+@pytest.mark.parametrize(("name", "part"), [("bns", bns_part), ("shaping", shaping_part)], ids=["bns", "shaping"])
+def test_results_are_json_and_make_a_page_with_its_figures(name, part, tmp_path, request):
     pytest.importorskip("matplotlib")
-    results = request.getfixturevalue(part.__name__.removeprefix("scalings_"))
+    results = request.getfixturevalue(name)
     part.report(json.loads(json.dumps(results, allow_nan=False)), tmp_path)
-    page = (tmp_path / f"{part.__name__}.md").read_text(encoding="utf-8")
+    page = (tmp_path / f"scalings_{name}.md").read_text(encoding="utf-8")
     drawn = {path.name for path in tmp_path.glob("*.png")}
     assert len(drawn) >= 3
     assert all(f"({name})" in page for name in drawn)
@@ -64,12 +59,12 @@ def test_results_are_json_and_make_a_page_with_its_figures(part, tmp_path, reque
 
 
 def test_both_solvers_measure_the_same_tasks():
-    results = json.loads(json.dumps(scalings_solver.run(quick=True), allow_nan=False))
+    results = json.loads(json.dumps(solver.run(quick=True), allow_nan=False))
     assert set(results["solvers"]) == {"liblinear", "libsvm"}
     one = results["solvers"]["libsvm"]
     gain = results["gain of BNS in F"]["libsvm"]["TF·IDF"]["mean"]
     assert gain == pytest.approx(one["BNS"]["F"] - one["TF·IDF"]["F"], abs=1e-4)
-    assert "| the paper says |" in scalings_solver.page(results)
+    assert "| the paper says |" in solver.page(results)
 
 
 def test_a_missing_file_is_named(tmp_path, monkeypatch):

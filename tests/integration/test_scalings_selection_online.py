@@ -1,6 +1,7 @@
 """The reproductions of the papers on selection and online learning: they run, and their pages are those of their results."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -9,15 +10,14 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 @pytest.fixture(autouse=True)
-def on_the_path(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+def without_other_data(monkeypatch):
     monkeypatch.delenv("RESCALEINV_DATA", raising=False)
 
 
 def test_selection_runs_on_made_text(capsys):
-    import scalings_selection
+    from benchmarks.scalings import selection
 
-    rows = scalings_selection.run(quick=True)["sets"]["made"]["errors"]
+    rows = selection.run(quick=True)["sets"]["made"]["errors"]
     assert len(rows) == 2 * (2 + 9 * 2)  # two classifiers; all features twice, nine ways with two numbers of features
     errors = {(row["classifier"], row["method"], row["matrix"], row["m"]): row["error"] for row in rows}
     assert errors["SVM", "Method 2", "TD", 10] < errors["SVM", "Method 1", "TD", 10]
@@ -25,9 +25,9 @@ def test_selection_runs_on_made_text(capsys):
 
 
 def test_online_runs_on_a_part_of_the_diabetes_data(capsys):
-    import scalings_online
+    from benchmarks.scalings import online
 
-    one = scalings_online.run(quick=True)["sets"]["diabetes"]
+    one = online.run(quick=True)["sets"]["diabetes"]
     assert len(one["learners"]) == 18
     assert one["learners"]["GN"]["best"]["test"] > one["learners"]["SGD"]["best"]["test"]
     assert all(row["best"]["test"] >= row["plain"]["test"] for row in one["learners"].values())
@@ -37,13 +37,13 @@ def test_online_runs_on_a_part_of_the_diabetes_data(capsys):
 
 @pytest.mark.parametrize("part", ["selection", "online"])
 def test_the_stored_page_is_that_of_the_stored_results(part):
-    module = __import__(f"scalings_{part}_page")
+    module = import_module(f"benchmarks.scalings.{part}_page")
     stored = json.loads((BENCHMARKS / "results" / f"scalings_{part}.json").read_text(encoding="utf-8"))["results"]
     assert module.page(stored) == (BENCHMARKS / "results" / f"scalings_{part}.md").read_text(encoding="utf-8")
 
 
 def test_printed_figures_fit_the_other_part_of_the_data():
-    from scalings_online_printed import PRINTED, columns_are_swapped, misprints
+    from benchmarks.scalings.online_printed import PRINTED, columns_are_swapped, misprints
 
     for name in PRINTED:
         counts = columns_are_swapped(name)

@@ -1,4 +1,4 @@
-"""An audit as one web page that stands alone: findings, pictures, tables, and every point to look at. Extra ``audit``."""
+"""An audit as one self-contained web page: findings, pictures, tables, and every point to look at. Extra ``audit``."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def write_report(
     kept : data frame, optional
         Columns to show of each point, such as identifiers.
     max_points : int
-        So many points are in the table, neutral ones first.
+        How many points the table may have; neutral ones come first.
     progress : bool, optional
         Show progress; on a terminal if not given.
 
@@ -96,9 +96,9 @@ def render_report(
     if not isinstance(audit, Audit):
         raise InputError(f"{type(audit).__name__} was given; what scaling_audit returns is needed")
     if kept is not None and len(kept) != len(audit):
-        raise InputError(f"kept has {len(kept)} rows for {len(audit)} points; one a point is needed")
+        raise InputError(f"kept has {len(kept)} rows for {len(audit)} points; one per point is needed")
     if max_points < 1:
-        raise InputError(f"max_points is {max_points}; one point at least is needed")
+        raise InputError(f"max_points is {max_points}; at least one point is needed")
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 

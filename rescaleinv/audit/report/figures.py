@@ -1,4 +1,4 @@
-"""The pictures of the page, each as an SVG of its own that no name in the data can break out of."""
+"""The pictures of the page, each as a separate SVG that no name in the data can break out of."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rescaleinv.audit.displays import FeatureShareDisplay, ScalingsDisplay
 from rescaleinv.audit.result import Audit
 from rescaleinv.plotting import CertifiedShareDisplay, CoverageDisplay, IntervalsDisplay
 
-# Inches: narrow enough for the letters to be read on a telephone.
+# Inches: narrow enough for the text to be readable on a phone.
 _WIDTH = 5.0
 
 
@@ -53,7 +53,7 @@ def _pictures(audit: Audit) -> Iterator[tuple[Callable[[Any], Any], float, str, 
         lambda ax: ScalingsDisplay.from_audit(audit, ax=ax),
         1.3 + 0.3 * n_scalings,
         "What the usual scalings do",
-        "Each column is one of the test rows, each line a scaling. A column of one colour gets the same label from all of "
+        "Each column is one of the test rows, each line per scaling. A column of one colour gets the same label from all of "
         "them. Within the strong verdicts no rescaling may break the colour; a logarithm, which is none, may.",
     )
     if audit.limited is not None and len(audit.limited.asked):

@@ -68,7 +68,9 @@ def point_details(audit: Audit, i: int) -> dict[str, Any]:
     """What a click on a point shows: its values, its labels, and two rescalings if it is neutral."""
     pair: tuple[Rescaling, ...] = ()
     if audit.verdicts[i] is Verdict.NEUTRAL:
-        with suppress(CertificateError):  # no rescaling short enough to be written down is no reason for no page
+        with suppress(
+            CertificateError
+        ):  # the page is still worth having if no rescaling is short enough to be written down
             pair = audit.two_rescalings(i)
     return {
         "name": audit.point_names[i],

@@ -1,8 +1,8 @@
-"""Other ways to be cautious on the paper's splits: how right are those who decide as many points as the strong verdicts do?
+"""Other ways to be cautious on the paper's splits: how accurate are they when they decide as many points?
 
 Thresholds on |decision value| keep, in each draw, exactly as many test points as have a strong verdict: those farthest from
-zero. Split-conformal prediction (MAPIE) decides the points whose set has one class; it has no knob for the number of
-points but its confidence level, and of the levels that one is compared which comes nearest over all draws of a benchmark.
+zero. Split-conformal prediction (MAPIE) decides the points whose set has one class; its only
+parameter is the confidence level, and the level whose coverage comes nearest over all draws of a benchmark is compared.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from paper_draws import SEED, Decided, Signs, Split, signs_of
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from benchmarks.paper.draws import SEED, Decided, Signs, Split, signs_of
 from rescaleinv._util.types import FloatArray
 
 STRONG, RAW, STANDARDISED, SOFT, CONFORMAL = (
@@ -89,7 +89,7 @@ def _soft_margin(features: FloatArray, signs: Signs) -> Pipeline:
 
 
 class MarginClassifier(ClassifierMixin, BaseEstimator):
-    """The soft-margin SVM with |f| in the place of probabilities, for MAPIE: only their order counts there.
+    """The soft-margin SVM with |f| in place of probabilities, for MAPIE: only their order counts there.
 
     Not a logistic function, which floats round to 1 from f = 37 on, so that points would tie.
     """

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scalings_common import agreement_table, figure_file, markdown_table
-from scalings_online_printed import PRINTED, columns_are_swapped, misprints
+
+from benchmarks.scalings.common import agreement_table, figure_file, markdown_table
+from benchmarks.scalings.online_printed import PRINTED, columns_are_swapped, misprints
 
 # those of the paper's Figures 1 to 3
 CURVES = {
@@ -164,7 +165,7 @@ def page(results: dict[str, Any]) -> str:
     )
     return f"""# Bollegala & Iba, feature scaling for online learning: the paper's tables measured again
 
-Written by `python benchmarks/scalings.py --only online`; the numbers are in `scalings_online.json`.
+Written by `python -m benchmarks.scalings.all --only online`; the numbers are in `scalings_online.json`.
 
 One pass over the training rows in random order, learning rate 0.1 by equation 12, means over random splits of the sizes of
 the paper's Table 1. As in the paper, the parameters are those of its grid that are best *on the test rows* (here: in the

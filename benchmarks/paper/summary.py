@@ -1,4 +1,4 @@
-"""From draws to figures: means with 95 % intervals, averages as the paper averages, and how far the paper's are away."""
+"""From draws to figures: means with 95 % intervals, averages as the paper averages, and how far away the paper's are."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from paper_draws import Decided
-from paper_figures import BENCHMARKS, PRINTED_AVERAGES, PaperBenchmark, column_averages
 from scipy.stats import t as student
 
+from benchmarks.paper.draws import Decided
+from benchmarks.paper.figures import BENCHMARKS, PRINTED_AVERAGES, PaperBenchmark, column_averages
 from rescaleinv.metrics import strong_report
 
 COUNTS = ("FP", "TP", "FN", "TN")
@@ -126,7 +126,7 @@ def one_benchmark(draws: Sequence[Decided], figures: Sequence[dict[str, float]])
         "orders tried": spread([one.orders_tried for one in splits]),
         "vertices": spread([one.n_vertices for one in draws]),
         "unknown verdicts": int(sum(one["unknown"] for one in figures)),
-        "seconds a point": sum(one.seconds for one in draws) / sum(len(one.codes) for one in draws),
+        "seconds per point": sum(one.seconds for one in draws) / sum(len(one.codes) for one in draws),
         "figures": {name: compared([one[name] for one in figures], of_paper[name]) for name in FIGURES},
     }
 

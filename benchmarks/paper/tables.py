@@ -1,6 +1,6 @@
 """The tables of the paper (Montazery & Wilson 2017) from the real data, and what they do not show.
 
-    python benchmarks/paper_tables.py
+    python -m benchmarks.paper.tables
 
 Its random subsets are not published, so that each of the 18 benchmarks is drawn 30 times for each rule by which points are
 left out of inconsistent learning sets. Writes results/paper_tables.json, paper_tables.md and three figures. Needs the data
@@ -24,17 +24,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from common import RESULTS, machine, write_result
 from joblib import Parallel, delayed, effective_n_jobs
-from paper_cautious import Comparison, at_equal_coverage, compare, curves
-from paper_checks import by_certificates, by_milp
-from paper_draws import LEAST, RULES, Decided, decide, load_quietly, split
-from paper_figures import BENCHMARKS
-from paper_radius import points_a_split, radii, share_curves
-from paper_report import markdown
-from paper_summary import summary
 from tqdm import tqdm
 
+from benchmarks.common import RESULTS, machine, write_result
+from benchmarks.paper.cautious import Comparison, at_equal_coverage, compare, curves
+from benchmarks.paper.checks import by_certificates, by_milp
+from benchmarks.paper.draws import LEAST, RULES, Decided, decide, load_quietly, split
+from benchmarks.paper.figures import BENCHMARKS
+from benchmarks.paper.radius import points_per_split, radii, share_curves
+from benchmarks.paper.report import markdown
+from benchmarks.paper.summary import summary
 from rescaleinv.errors import DatasetUnavailableError
 
 PARTS = ("tables", "radius")
@@ -54,12 +54,12 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     numbers = [one.number for one in BENCHMARKS]
     add = parser.add_argument
-    add("--draws", type=int, default=30, help="draws a benchmark (30)")
+    add("--draws", type=int, default=30, help="draws per benchmark (30)")
     add("--benchmarks", type=int, nargs="+", choices=numbers, default=numbers, metavar="N", help="1 to 18 (all)")
-    add("--checked", type=int, default=3, help="draws a benchmark whose verdicts are all proved (3)")
+    add("--checked", type=int, default=3, help="draws per benchmark whose verdicts are all proved (3)")
     add("--milp-points", type=int, default=4, help="points of each benchmark's first draw asked of the MILP, too (4)")
-    add("--radius-points", type=int, default=60, help="points a data set whose rescaling radius is sought (60)")
-    add("--radius-draws", type=int, default=5, help="draws a benchmark that they are taken from (5)")
+    add("--radius-points", type=int, default=60, help="points per data set whose rescaling radius is sought (60)")
+    add("--radius-draws", type=int, default=5, help="draws per benchmark that they are taken from (5)")
     add("--radius-ratio", type=float, default=1.1, help="how far apart a radius's two bounds may be (1.1)")
     add("--parts", nargs="*", choices=PARTS, default=list(PARTS), metavar="PART", help="tables, radius (both)")
     add("--without-conformal", action="store_true", help="leave MAPIE's conformal classifier out")
@@ -70,7 +70,7 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def missing(given: argparse.Namespace) -> str | None:
-    """What is needed and not there, in words."""
+    """What is needed and missing, in words."""
     needed = {
         "mapie": "conformal" if "tables" in given.parts and not given.without_conformal else None,
         "matplotlib": None if given.without_figures else "figures",
@@ -147,14 +147,14 @@ def timing(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "training sets enumerated": len(timed),
         "points decided": points,
         "verdicts (s)": seconds,
-        "mean a point (s)": seconds / points,
-        "slowest draw, a point (s)": max(one.seconds / len(one.codes) for one in timed),
+        "mean per point (s)": seconds / points,
+        "slowest draw, per point (s)": max(one.seconds / len(one.codes) for one in timed),
         "slowest draw (s)": max(one.seconds for one in timed),
     }
 
 
 def ready_for_json(value: Any) -> Any:
-    """Undefined shares as null, which JSON has in place of NaN; keys as text."""
+    """Undefined shares as null, which JSON has instead of NaN; keys as text."""
     if isinstance(value, dict):
         return {str(key): ready_for_json(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -178,7 +178,7 @@ def tables(given: argparse.Namespace) -> dict[str, Any]:
 
 def radius(given: argparse.Namespace) -> dict[str, Any]:
     """The share of points certified as the factor grows."""
-    n_points = points_a_split(given.radius_points, given.radius_draws)
+    n_points = points_per_split(given.radius_points, given.radius_draws)
     splits = [split(number, draw, RULES[0]) for draw in range(given.radius_draws) for number in given.benchmarks]
     jobs = [(one, n_points, given.radius_ratio) for one in splits]
     return share_curves(in_parallel(radii, jobs, "splits", given), given.radius_ratio)
@@ -206,7 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     results = run(given)
     if "tables" not in results:
-        print(f"there are no tables from a run before in {given.out}: add tables to --parts", file=sys.stderr)
+        print(f"there are no tables from an earlier run in {given.out}: add tables to --parts", file=sys.stderr)
         return 2
     figures = [] if given.without_figures else draw_figures(results, given.out)
     text = markdown(results, machine(), figures)
@@ -217,16 +217,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def draw_figures(results: dict[str, Any], folder: Path) -> list[str]:
     """The names of the figures that were written."""
-    import paper_plots
-    from paper_words import nearest_rule
+    from benchmarks.paper import plots
+    from benchmarks.paper.words import nearest_rule
 
     rules = results["tables"]["rules"]
     curves_of = rules[nearest_rule(rules)]["other ways, curves"]
-    paper_plots.neutral_shares(rules, folder / "paper_neutral.png")
-    paper_plots.cautious(curves_of, folder / "paper_cautious.png")
+    plots.neutral_shares(rules, folder / "paper_neutral.png")
+    plots.cautious(curves_of, folder / "paper_cautious.png")
     names = ["paper_neutral.png", "paper_cautious.png"]
     if "radius" in results:
-        paper_plots.radius(results["radius"], folder / "paper_radius.png")
+        plots.radius(results["radius"], folder / "paper_radius.png")
         names.append("paper_radius.png")
     return names
 

@@ -1,4 +1,4 @@
-"""The rescaling radius in place of yes or no: how wrong may the units be before a test point's label can change?
+"""The rescaling radius instead of yes or no: how wrong may the units be before a test point's label can change?
 
 For a sample of the test points of some draws of every benchmark; a data set's curve has the points of all its benchmarks.
 """
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from paper_draws import Split
-from paper_figures import BENCHMARKS
 
+from benchmarks.paper.draws import Split
+from benchmarks.paper.figures import BENCHMARKS
 from rescaleinv._util.types import FloatArray
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 
@@ -34,10 +34,10 @@ class Radii:
     seconds: float
 
 
-def points_a_split(points_a_data_set: int, draws: int) -> int:
-    """So that the splits of a data set have ``points_a_data_set`` points together, or a few more."""
+def points_per_split(points_per_data_set: int, draws: int) -> int:
+    """So that the splits of a data set have ``points_per_data_set`` points together, or a few more."""
     benchmarks = len(BENCHMARKS) // len({one.data_set for one in BENCHMARKS})
-    return math.ceil(points_a_data_set / (benchmarks * draws))
+    return math.ceil(points_per_data_set / (benchmarks * draws))
 
 
 def radii(split: Split, n_points: int, ratio: float) -> Radii:
@@ -76,7 +76,7 @@ def share_curves(found: Sequence[Radii], ratio: float) -> dict[str, Any]:
         "factors": FACTORS.tolist(),
         "points": sum(len(one.certified) for one in found),
         "contradictions with the verdicts": sum(one.contradictions for one in found),
-        "seconds a point": sum(one.seconds for one in found) / sum(len(one.certified) for one in found),
+        "seconds per point": sum(one.seconds for one in found) / sum(len(one.certified) for one in found),
         "data sets": results,
     }
 

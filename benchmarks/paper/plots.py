@@ -10,9 +10,10 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from paper_cautious import CONFORMAL, RAW, SOFT, STANDARDISED, STRONG
 
-# told apart by the colour-blind (Okabe and Ito)
+from benchmarks.paper.cautious import CONFORMAL, RAW, SOFT, STANDARDISED, STRONG
+
+# distinguishable by colour-blind people (Okabe and Ito)
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 STYLES = {RAW: ("-", COLOURS[0]), STANDARDISED: ("--", COLOURS[2]), SOFT: (":", "black"), CONFORMAL: ("", COLOURS[4])}
 TITLES = {
@@ -32,9 +33,9 @@ def neutral_shares(rules: dict[str, Any], path: Path) -> None:
         shares = [one["figures"]["neutral share"] for one in found["benchmarks"]]
         at = np.arange(len(shares)) + 0.22 * (k - 1)
         means = np.array([share["mean"] for share in shares])
-        reach = np.abs(np.array([[share["least"], share["largest"]] for share in shares]).T - means)
+        spread = np.abs(np.array([[share["least"], share["largest"]] for share in shares]).T - means)
         axes.errorbar(
-            at, means, reach, fmt="os^"[k], ms=4, lw=1, color=COLOURS[k], label=f'rule "{rule}": mean and range'
+            at, means, spread, fmt="os^"[k], ms=4, lw=1, color=COLOURS[k], label=f'rule "{rule}": mean and range'
         )
     benchmarks = next(iter(rules.values()))["benchmarks"]
     paper = [one["figures"]["neutral share"]["paper"] for one in benchmarks]
@@ -46,7 +47,7 @@ def neutral_shares(rules: dict[str, Any], path: Path) -> None:
 
 
 def cautious(by_data_set: dict[str, Any], path: Path) -> None:
-    """Accuracy, PPV and NPV against coverage, one column a data set."""
+    """Accuracy, PPV and NPV against coverage, one column per data set."""
     names = ("accuracy", "PPV", "NPV")
     figure, grid = plt.subplots(
         len(names), len(by_data_set), figsize=(2.7 * len(by_data_set) + 0.6, 7.4), sharex=True, squeeze=False
@@ -82,7 +83,7 @@ def _all_labels(grid: Any) -> tuple[list[Any], list[str]]:
 
 
 def radius(curves: dict[str, Any], path: Path) -> None:
-    """One curve a data set; beyond the break, the share that holds under all rescalings."""
+    """One curve per data set; beyond the break, the share that holds under all rescalings."""
     figure, (axes, end) = plt.subplots(1, 2, figsize=(8.4, 4.6), width_ratios=(8, 1), sharey=True, layout="constrained")
     factors = curves["factors"]
     for colour, (name, found) in zip(COLOURS, curves["data sets"].items(), strict=False):

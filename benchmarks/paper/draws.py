@@ -1,6 +1,6 @@
 """Training and test sets like the paper's, whose random subsets are not published, and what is decided on them.
 
-A draw is a random order of a data set's rows. So many of the first ones, |X| to 1.6 |X|, are the learning set, and rows are
+A draw is a random order of a data set's rows. The first |X| to 1.6 |X| of them are the learning set, and rows are
 left out of it until it is consistent. The draw is accepted when what remains has both classes and is within 1 of |X|;
 otherwise another order is tried. How many rows are taken is not published either, so there are two ways: a number at
 random (``RANDOM``), or as few as it takes for |X| to remain (``LEAST``). The test rows are taken from the other end of the
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from paper_figures import BENCHMARKS, PaperBenchmark
 
+from benchmarks.paper.figures import BENCHMARKS, PaperBenchmark
 from rescaleinv._util.types import FloatArray
 from rescaleinv.datasets import Dataset, load
 from rescaleinv.engines.complex.engine import ComplexEngine

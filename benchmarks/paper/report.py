@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import paper_words as words
-from paper_beyond import other_ways, radius
-from paper_draws import LEAST, RANDOM, RULES
-from paper_figures import ODDITIES
-from paper_markdown import bullets
-from paper_side_by_side import ABOUT_AVERAGES, averages, predictive, table1, table2
+from benchmarks.paper import words
+from benchmarks.paper.beyond import other_ways, radius
+from benchmarks.paper.draws import LEAST, RANDOM, RULES
+from benchmarks.paper.figures import ODDITIES
+from benchmarks.paper.markdown import bullets
+from benchmarks.paper.side_by_side import ABOUT_AVERAGES, averages, predictive, table1, table2
 
 INTRODUCTION = """\
-Rewritten by `python benchmarks/paper_tables.py`; all figures are also in `paper_tables.json`.
+Rewritten by `python -m benchmarks.paper.tables`; all figures are also in `paper_tables.json`.
 
 The paper is Montazery & Wilson, *Rescale-Invariant SVM for Binary Classification* (IJCAI 2017). Its random subsets and the
 rule by which it made them consistent are not published, so that each benchmark is drawn {draws} times for each of three
@@ -49,8 +49,9 @@ The paper's mixed-integer program, which shares no code with the enumeration bey
 TIME = """\
 The whole command took {minutes:.1f} minutes on {processes} process(es) ({machine[cpu_count]} processors,
 {machine[processor]}). {found[points decided]:,} verdicts from {found[training sets enumerated]:,} different training sets
-took {found[verdicts (s)]:,.0f} s, enumeration of the vertices included: {mean:.2f} ms a point on average, {slowest:.0f} ms a
-point in the slowest draw, on one thread. The paper: "less than a couple of seconds" a point (CPLEX 12.6.2, Core i7 2.60
+took {found[verdicts (s)]:,.0f} s, enumeration of the vertices included: {mean:.2f} ms per point on average,
+{slowest:.0f} ms per point in the slowest draw, on one thread. The paper: "less than a couple of seconds"
+per point (CPLEX 12.6.2, Core i7 2.60
 GHz)."""
 
 MISPRINTS = """\
@@ -145,6 +146,6 @@ def timing(tables: dict[str, Any], radius: dict[str, Any] | None, machine: dict[
         processes=tables["processes"],
         machine=machine,
         found=found,
-        mean=1000 * found["mean a point (s)"],
-        slowest=1000 * found["slowest draw, a point (s)"],
+        mean=1000 * found["mean per point (s)"],
+        slowest=1000 * found["slowest draw, per point (s)"],
     )

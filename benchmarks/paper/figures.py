@@ -1,7 +1,7 @@
 """The figures that the paper prints in its Tables 1 to 4, as data.
 
-As printed, with two mistakes of the print put right: the two PPV of benchmark 8 stand in each other's place (4 of 11 is
-36 %, 3 of 7 is 43 %); and Table 4 has FP and TP of benchmark 12's Table 3 once more (3, 4), where 9 points that are not
+As printed, with two printing mistakes corrected: the two PPV of benchmark 8 are interchanged (4 of 11 is
+36 %, 3 of 7 is 43 %); and Table 4 repeats FP and TP of benchmark 12 from Table 3 (3, 4), where 9 points that are not
 neutral and an NPV of 100 % leave room for 0, 2 only. No other figure of a benchmark was changed; what else does not fit is
 in ``ODDITIES``.
 """

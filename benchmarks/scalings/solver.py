@@ -1,8 +1,8 @@
 """Forman 2008 again: how much of what differs from the paper is the solver?
 
-scalings_bns.py uses liblinear, which penalises the intercept as if it were a weight. The paper's solver (sequential minimal
+bns.py uses liblinear, which penalises the intercept as if it were a weight. The paper's solver (sequential minimal
 optimisation) does not, and libsvm's does not either, but takes longer. Both solvers here, on the same splits of every second
-task of the sets with at most 2,000 documents. Run by scalings.py.
+task of the sets with at most 2,000 documents. Run by all.py.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import RESULTS, print_table
-from scalings_bns import HYBRID, SIX, cross_validated, libsvm
-from scalings_common import (
+from tqdm import tqdm
+
+from benchmarks.common import RESULTS, print_table
+from benchmarks.scalings.bns import HYBRID, SIX, cross_validated, libsvm
+from benchmarks.scalings.common import (
     TEXT_SETS,
     Task,
     agreement_table,
@@ -25,8 +27,6 @@ from scalings_common import (
     one_vs_rest,
     standard_error,
 )
-from tqdm import tqdm
-
 from rescaleinv.scaling import SupervisedScaler
 
 KINDS = SIX | HYBRID | {"log odds ratio": ("log_odds_ratio", "binary"), "TF·log odds ratio": ("log_odds_ratio", "tf")}
@@ -111,9 +111,9 @@ def page(results: dict[str, Any]) -> str:
     ]
     return f"""# Forman 2008: how much of what differs from the paper is the solver?
 
-Written by `python benchmarks/scalings.py --only solver`; the numbers are in `scalings_solver.json`. Liblinear penalises the
-intercept, the paper's solver and libsvm do not. {results["tasks"]} one-vs-rest tasks of {results["sets"]} sets with at most
-{MOST_DOCUMENTS:,} documents, the same splits for both.
+Written by `python -m benchmarks.scalings.all --only solver`; the numbers are in `scalings_solver.json`. Liblinear penalises
+the intercept; the paper's solver and libsvm do not. {results["tasks"]} one-vs-rest tasks of
+{results["sets"]} sets with at most {MOST_DOCUMENTS:,} documents, the same splits for both.
 
 {agreement_table(claims(results))}
 

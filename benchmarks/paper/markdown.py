@@ -19,7 +19,7 @@ def interval(found: dict[str, Any], digits: int = 1) -> str:
     return f"{number(found['mean'], digits)} [{number(found['low'], digits)}, {number(found['high'], digits)}]"
 
 
-def reach(found: dict[str, Any], digits: int = 1) -> str:
+def span(found: dict[str, Any], digits: int = 1) -> str:
     """Least and largest."""
     return "-" if found["least"] is None else f"{number(found['least'], digits)} to {number(found['largest'], digits)}"
 

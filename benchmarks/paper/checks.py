@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from paper_draws import Decided
 
+from benchmarks.paper.draws import Decided
 from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.engines.milp.engine import MilpEngine
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from paper_cautious import CONFORMAL, RIGHT_AND_DECIDED, THRESHOLDS
-from paper_markdown import interval, number, reach
-from paper_summary import GAINS, SHARES
+
+from benchmarks.paper.cautious import CONFORMAL, RIGHT_AND_DECIDED, THRESHOLDS
+from benchmarks.paper.markdown import interval, number, span
+from benchmarks.paper.summary import GAINS, SHARES
 
 
 def nearest_rule(rules: dict[str, Any]) -> str:
@@ -15,7 +16,7 @@ def nearest_rule(rules: dict[str, Any]) -> str:
     return min(rules, key=lambda rule: rules[rule]["distance from the paper"]["all shares"])
 
 
-def place(found: dict[str, Any]) -> str:
+def standing(found: dict[str, Any]) -> str:
     """Where the paper's figure stands among ours."""
     if found["within range"] is None:
         return "nothing to compare"
@@ -39,7 +40,7 @@ def about_ranges(rules: dict[str, Any]) -> list[str]:
     """How many figures of the paper our draws cover, and how many that are neutral shares."""
     lines = []
     for rule, found in rules.items():
-        within, beyond = (found[f"figures of the paper {place} our range"] for place in ("within", "outside"))
+        within, beyond = (found[f"figures of the paper {where} our range"] for where in ("within", "outside"))
         neutral = [one["figures"]["neutral share"]["within range"] for one in found["benchmarks"]]
         lines.append(
             f'"{rule}": {within} of {within + beyond} ({within / (within + beyond):.0%}); of the neutral shares '
@@ -57,18 +58,18 @@ def about_averages(found: dict[str, Any]) -> list[str]:
             continue
         lines.append(
             f"{name}: the paper's columns give {number(one['paper'])} (it prints {number(one['printed'])}), ours "
-            f"{interval(one)}; one table gives {reach(one)}: {place(one)}"
+            f"{interval(one)}; one table gives {span(one)}: {standing(one)}"
         )
     return lines
 
 
 def shown(figure: dict[str, Any], name: str) -> str:
     digits = 1 if name in SHARES else 0
-    return f"{number(figure['paper'], digits)} ({reach(figure, digits)})"
+    return f"{number(figure['paper'], digits)} ({span(figure, digits)})"
 
 
 def outside(found: dict[str, Any]) -> list[str]:
-    """The figures of the paper that none of our draws reaches, one line a benchmark."""
+    """The figures of the paper that none of our draws reaches, one line per benchmark."""
     lines = []
     for one in found["benchmarks"]:
         misses = [

@@ -1,6 +1,6 @@
 """Reproduces Ferreira & Figueiredo: error against the number of features kept, on Spam, Example1 and Dexter.
 
-python benchmarks/scalings_selection.py [--quick]
+python -m benchmarks.scalings.selection [--quick]
 
 Needs spambase.csv, text/example1_*.npz and text/dexter_*.npz in RESCALEINV_DATA; --quick takes made text instead.
 """
@@ -13,9 +13,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from common import RESULTS, print_table, quick_flag, write_result
-from scalings_common import load_text, made_text
-from scalings_selection_page import (
+from scipy.sparse import csr_array
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.random_projection import SparseRandomProjection
+from sklearn.svm import SVC
+
+from benchmarks.common import RESULTS, print_table, quick_flag, write_result
+from benchmarks.scalings.common import load_text, made_text
+from benchmarks.scalings.selection_page import (
     ENTROPY,
     FIRST,
     FISHER,
@@ -27,11 +32,6 @@ from scalings_selection_page import (
     page,
     wide_table,
 )
-from scipy.sparse import csr_array
-from sklearn.ensemble import AdaBoostClassifier
-from sklearn.random_projection import SparseRandomProjection
-from sklearn.svm import SVC
-
 from rescaleinv.datasets import load
 from rescaleinv.selection import CMIMSelector, FisherRatioSelector, L0Selector, MutualInformationSelector
 
@@ -57,12 +57,12 @@ SELECTORS: dict[Way, Callable[[int], Any]] = {
     ("TDI", "MIM"): MutualInformationSelector,
     ("TDI", "CMIM"): CMIMSelector,
 }
-# AdaBoost on a dense projection of text takes seconds a fit
+# AdaBoost on a dense projection of text takes seconds per fit
 MOST_PROJECTED = 600
 
 
 class Source(NamedTuple):
-    """A data set, and how its splits are drawn: so many training rows a class; test rows likewise unless they are fixed."""
+    """A data set, and how its splits are drawn: training rows per class, and test rows unless they are fixed."""
 
     name: str
     features: csr_array

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scalings_common import agreement_table, figure_file, markdown_table
+
+from benchmarks.scalings.common import agreement_table, figure_file, markdown_table
 
 # Table 1: mean ℓ0 of a feature, in all rows, in the negative and in the positive ones
 PRINTED_L0 = {
@@ -212,13 +213,13 @@ def page(results: dict[str, Any]) -> str:
     tables = "\n\n".join(_of_set(name, one) for name, one in results["sets"].items())
     return f"""# Ferreira & Figueiredo, selection of features for text: the paper's claims measured again
 
-Written by `python benchmarks/scalings.py --only selection`; the numbers, with standard deviations, are in
+Written by `python -m benchmarks.scalings.all --only selection`; the numbers, with standard deviations, are in
 `scalings_selection.json`.
 
 The paper prints its errors as curves only (Figures 2 to 4), so what it says of them stands beside the figures here.
 Linear SVM: scikit-learn's SVC with C = 1 on the values as they are. AdaBoost: scikit-learn's, 15 stumps; the paper has
 Modest AdaBoost, which is another algorithm. TD is the matrix of values, TDI that of presence. "projection" is
-`SparseRandomProjection(density=1/3)`; on text, AdaBoost takes seconds a fit on it and has the smallest number only.
+`SparseRandomProjection(density=1/3)`; on text, AdaBoost takes seconds per fit on it and has the smallest number only.
 
 What is measured are points of error more, in the mean over the numbers of features; after the semicolon, when that agrees.
 

@@ -3,7 +3,7 @@
 The paper's protocol, sampled: one class against the rest where it has at least 50 rows; two of ten folds; nested subsets of
 the training folds (stratified, so that each has positives); C from 0.01 to 100 by 3-fold cross-validation (the paper: 5)
 on the training rows only, scaling included; labels from probabilities calibrated by 2-fold cross-validation. The SVM is
-libsvm's: liblinear penalises the intercept, which rows of length 1 without negative values take badly. Run by scalings.py.
+libsvm's: liblinear penalises the intercept, which rows of length 1 without negative values take badly. Run by all.py.
 """
 
 from __future__ import annotations
@@ -15,19 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import RESULTS, print_table
-from scalings_common import (
-    STYLES,
-    TEXT_SETS,
-    Task,
-    agreement_table,
-    figure_file,
-    load_text,
-    made_text,
-    markdown_table,
-    one_vs_rest,
-    standard_error,
-)
 from scipy.sparse import issparse
 from sklearn.base import TransformerMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -41,6 +28,19 @@ from sklearn.preprocessing import Binarizer, MinMaxScaler, Normalizer
 from sklearn.svm import SVC
 from tqdm import tqdm
 
+from benchmarks.common import RESULTS, print_table
+from benchmarks.scalings.common import (
+    STYLES,
+    TEXT_SETS,
+    Task,
+    agreement_table,
+    figure_file,
+    load_text,
+    made_text,
+    markdown_table,
+    one_vs_rest,
+    standard_error,
+)
 from rescaleinv.datasets import load
 from rescaleinv.scaling import BNSScaler, LocalProbabilityShaper, shaping_pipeline
 
@@ -385,7 +385,7 @@ def page(results: dict[str, Any]) -> str:
     tables = {kind: "\n\n".join(table(kind, measure) for measure in MEASURES) for kind in ("uci", "text")}
     return f"""# Forman, Scholz & Rajaram 2009, feature shaping: the paper's claims measured again
 
-Written by `python benchmarks/scalings.py --only shaping`; the numbers are in `scalings_shaping.json`.
+Written by `python -m benchmarks.scalings.all --only shaping`; the numbers are in `scalings_shaping.json`.
 
 {len(results["uci"]["per task"])} of the paper's 64 UCI tasks, {len(results["text"]["per task"])} of its 104 text tasks,
 {results["folds"]} of ten folds.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from paper_markdown import interval, number, reach, table
-from paper_summary import GAINS, METHODS, SHARES, STANDARDISED
+from benchmarks.paper.markdown import interval, number, span, table
+from benchmarks.paper.summary import GAINS, METHODS, SHARES, STANDARDISED
 
 ABOUT_AVERAGES = """\
 Each cell: the mean over tables with its 95 % interval; the least and the largest average of one table (the k-th draw of
@@ -28,7 +28,7 @@ def averages(rules: dict[str, Any]) -> str:
             name,
             number(first[name]["printed"]),
             number(first[name]["paper"]),
-            *(f"{interval(found['averages'][name])}; {reach(found['averages'][name])}" for found in rules.values()),
+            *(f"{interval(found['averages'][name])}; {span(found['averages'][name])}" for found in rules.values()),
         ]
         for name in (*SHARES, *GAINS, *STANDARDISED)
     ]
@@ -45,12 +45,12 @@ def table1(found: dict[str, Any], rule: str) -> str:
                 one["number"],
                 one["data set"],
                 f"{number(one['|X|']['paper'], 0)} / {interval(one['|X|'])}",
-                f"{number(pairs['paper'], 0)} / {interval(pairs, 0)}; {reach(pairs, 0)}",
-                f"{number(smaller['paper'], 0)} / {interval(smaller)}; {reach(smaller, 0)}",
+                f"{number(pairs['paper'], 0)} / {interval(pairs, 0)}; {span(pairs, 0)}",
+                f"{number(smaller['paper'], 0)} / {interval(smaller)}; {span(smaller, 0)}",
                 number(one["rows of the learning set"]["mean"]),
                 number(one["test rows"]["mean"]),
                 number(one["orders tried"]["mean"]),
-                f"{number(one['vertices']['mean'], 0)}; {reach(one['vertices'], 0)}",
+                f"{number(one['vertices']['mean'], 0)}; {span(one['vertices'], 0)}",
             ]
         )
     inside = sum(one["|I(X)|"]["within range"] is True for one in found["benchmarks"])
@@ -62,7 +62,7 @@ def table2(rules: dict[str, Any]) -> str:
     rows = []
     for of_rules in zip(*(found["benchmarks"] for found in rules.values()), strict=True):
         shares = [one["figures"]["neutral share"] for one in of_rules]
-        cells = [f"{interval(share)}; {reach(share, 0)}" for share in shares]
+        cells = [f"{interval(share)}; {span(share, 0)}" for share in shares]
         rows.append([of_rules[0]["number"], of_rules[0]["data set"], number(shares[0]["paper"]), *cells])
     return "Neutral test points, per cent: mean with interval; range of the draws.\n\n" + table(
         ["", "data set", "paper", *(f'"{rule}"' for rule in rules)], rows

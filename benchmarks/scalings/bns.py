@@ -3,7 +3,7 @@
 The paper's protocol, with the splits of one seed in place of eight: every class against the rest, stratified 4-fold
 cross-validation, scales from the training folds only, one F-measure a task from the counts of all folds, macro-averages.
 The six common ways are measured on all tasks, the other metrics on half of them, the number of features on a quarter. Run
-by scalings.py.
+by all.py.
 """
 
 from __future__ import annotations
@@ -13,8 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import RESULTS, print_table
-from scalings_common import (
+from sklearn.base import TransformerMixin
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from tqdm import tqdm
+
+from benchmarks.common import RESULTS, print_table
+from benchmarks.scalings.common import (
     STYLES,
     TEXT_SETS,
     Task,
@@ -28,12 +34,6 @@ from scalings_common import (
     one_vs_rest,
     standard_error,
 )
-from sklearn.base import TransformerMixin
-from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC
-from tqdm import tqdm
-
 from rescaleinv.scaling import METRICS, MetricSelector, SupervisedScaler
 
 FOLDS = 4
@@ -435,7 +435,7 @@ def page(results: dict[str, Any]) -> str:
     ]
     return f"""# Forman 2008, BNS feature scaling: the paper's claims measured again
 
-Written by `python benchmarks/scalings.py --only bns`; the numbers are in `scalings_bns.json`.
+Written by `python -m benchmarks.scalings.all --only bns`; the numbers are in `scalings_bns.json`.
 
 {results["tasks"]} one-vs-rest tasks of {len(named)} text sets, stratified {FOLDS}-fold cross-validation,
 linear SVM with C = 1, macro-averages. The paper has 237 tasks: the 44 of `new3s` could not be had. It averages eight

@@ -1,6 +1,6 @@
 """Reproduces Bollegala & Iba: accuracy of the eighteen one-pass learners on heart, liver and diabetes, and their errors.
 
-python benchmarks/scalings_online.py [--quick]
+python -m benchmarks.scalings.online [--quick]
 
 Needs heart_statlog.csv and bupa_liver.csv in RESCALEINV_DATA; --quick takes a part of the diabetes data, which ships.
 """
@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import RESULTS, print_table, quick_flag, write_result
-from scalings_online_page import CURVES, draw, page
-from scalings_online_printed import SIZES
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.common import RESULTS, print_table, quick_flag, write_result
+from benchmarks.scalings.online_page import CURVES, draw, page
+from benchmarks.scalings.online_printed import SIZES
 from rescaleinv.datasets import load
 from rescaleinv.online import LEARNERS, online_learner
 

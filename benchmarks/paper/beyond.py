@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paper_cautious import CONFORMAL, RIGHT_AND_DECIDED, STRONG, THRESHOLDS
-from paper_markdown import bullets, number, table
-from paper_words import about_other_ways, tally
+from benchmarks.paper.cautious import CONFORMAL, RIGHT_AND_DECIDED, STRONG, THRESHOLDS
+from benchmarks.paper.markdown import bullets, number, table
+from benchmarks.paper.words import about_other_ways, tally
 
 ABOUT_OTHER_WAYS = """\
 On the same splits (rule "{rule}"). A threshold on |f|, the decision value, keeps in each draw exactly as many test points as
@@ -21,7 +21,7 @@ ABOUT_RADIUS = """\
 How wrong may the units be before a test point's label can change? Per cent of the sampled points whose label is certified
 for every rescaling with factors in [1/κ, κ] around the units of the data, "to" those for which no such rescaling was found
 that changes it; the median of the certified κ; per cent of the points whose two bounds are within a ratio of {ratio:g}.
-{points} points, {seconds:.1f} s a point; contradictions with the verdicts about all rescalings: {contradictions}.
+{points} points, {seconds:.1f} s per point; contradictions with the verdicts about all rescalings: {contradictions}.
 
 """
 
@@ -94,7 +94,7 @@ def radius(found: dict[str, Any] | None) -> str:
     about = ABOUT_RADIUS.format(
         ratio=found["wanted ratio"],
         points=found["points"],
-        seconds=found["seconds a point"],
+        seconds=found["seconds per point"],
         contradictions=found["contradictions with the verdicts"],
     )
     return about + table(header, rows)

@@ -1,11 +1,11 @@
 """Reproduces the four papers on ways to scale, shape, select and learn features, one part each.
 
-python benchmarks/scalings.py                        all parts; needs the data in RESCALEINV_DATA
-python benchmarks/scalings.py --only bns shaping     some of them
-python benchmarks/scalings.py --quick                made data, seconds; the stored results are left alone
-python benchmarks/scalings.py --pages                pages and figures again, from the stored results
+python -m benchmarks.scalings.all                        all parts; needs the data in RESCALEINV_DATA
+python -m benchmarks.scalings.all --only bns shaping     some of them
+python -m benchmarks.scalings.all --quick                made data, seconds; the stored results are left alone
+python -m benchmarks.scalings.all --pages                pages and figures again, from the stored results
 
-A part is a module scalings_<part>.py. Its ``run(quick) -> dict`` measures, and unless quick draws the figures and writes the
+A part is a module of this folder. Its ``run(quick) -> dict`` measures, and unless quick draws the figures and writes the
 page; ``report(results, folder)`` does these two alone. This script stores the results as results/scalings_<part>.json.
 """
 
@@ -16,7 +16,7 @@ import importlib
 import json
 import time
 
-from common import RESULTS, write_result
+from benchmarks.common import RESULTS, write_result
 
 # Forman 2008, and a question about it; Forman, Scholz & Rajaram 2009; Ferreira & Figueiredo; Bollegala & Iba
 PARTS = ("bns", "solver", "shaping", "selection", "online")
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--pages", action="store_true", help="measure nothing: draw and write from the stored results")
     options = parser.parse_args()
     for name in options.only:
-        part = importlib.import_module(f"scalings_{name}")
+        part = importlib.import_module(f"benchmarks.scalings.{name}")
         if options.pages:
             part.report(json.loads((RESULTS / f"scalings_{name}.json").read_text(encoding="utf-8"))["results"], RESULTS)
             continue
