@@ -40,7 +40,7 @@ class _Writer:
         self, problem: LimitedProblem, point: FloatArray, limits: FloatArray, penalties: FloatArray | None, bits: int
     ) -> None:
         self.problem, self.penalties, self.bits = problem, penalties, bits
-        self.reach = 1 + float(np.abs(problem.rows - problem.place(point)).sum(axis=1).max())
+        self.reach = 1 + float(np.abs(problem.rows - problem.in_units(point)).sum(axis=1).max())
         self.range = {
             "groups": problem.groups.tolist(),
             "rescalings": [[rational_text(Fraction(end)) for end in ends] for ends in limits.tolist()],

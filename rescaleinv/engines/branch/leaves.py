@@ -1,4 +1,4 @@
-"""One part of the range and the pair that settles it: the inequality that the gap engine rests on.
+"""One part of the range and the pair that settles it: the inequality that the branch and bound rests on.
 
 In a part of the range each group's factor d is in [low, high]; of some features the sign of the weight is given, of some
 rows whether they are out (multiplier 0, margin >= 1), on the margin (margin 1), or capped (multiplier at its penalty,
@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rescaleinv._util.types import FloatArray
-from rescaleinv.engines.branch import kernel as kernel
+from rescaleinv.engines.branch import interior_point, svm_kernel
 from rescaleinv.engines.branch.problem import CAPPED, FREE, ON, IntStates, LimitedProblem
 
 # The inequality must hold by this much of the sizes of its terms: far more than rounding can do.
@@ -36,7 +36,7 @@ _ITERATIONS = 60
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A part of the range: factors within [low, high] (one a group), signs of weights, states of rows."""
+    """A part of the range: factors within [low, high] (one per group), signs of weights, states of rows."""
 
     low: FloatArray
     high: FloatArray
@@ -90,7 +90,7 @@ class PointProblem:
 
     def __init__(self, problem: LimitedProblem, point: FloatArray, sign: int) -> None:
         self.problem, self.sign = problem, float(sign)
-        self.point = problem.place(point)
+        self.point = problem.in_units(point)
         self.shifted = problem.rows - self.point
         self.signed = np.ascontiguousarray(
             np.column_stack([self.shifted, np.ones(len(self.shifted))]) * problem.labels[:, None]
@@ -173,14 +173,13 @@ class PointProblem:
         weights, intercept, _ = problem.train(factors, multipliers)
         value = float(weights @ self.point + intercept)
         erring = np.append(multipliers, 0.0)
-        erring_weights, erring_intercept, _, _ = kernel.train(
+        with_point = svm_kernel.SvmRows(
             np.vstack([problem.rows, self.point]),
             np.append(problem.labels, -self.sign),
-            np.append(problem.need, 0.0),
+            np.append(np.ones(len(problem.rows)), 0.0),
             np.append(problem.caps, np.inf),
-            1 / factors[problem.groups],
-            erring,
         )
+        erring_weights, erring_intercept, _, _ = svm_kernel.train(with_point, 1 / factors[problem.groups], erring)
         middle = Pair(
             (weights + erring_weights) / 2,
             (value + float(erring_weights @ self.point + erring_intercept)) / 2,
@@ -210,25 +209,17 @@ class PointProblem:
             r = 0.8 * start.r + 0.2 * first_r
         counts = (part.states == FREE) | (part.states == ON)
         floor, ceiling = self.bounds(part.states)
-        value, best_v, best_r, weights, gradients, of_rows, of_features = kernel.best_pair(
-            self.signed,
+        best = interior_point.best_pair(
+            interior_point.Rows(self.signed, self.problem.caps, counts, part.states == CAPPED, floor, ceiling),
+            interior_point.Box(self.problem.groups, part.low, part.high, part.signs),
             self.sign,
-            self.problem.groups,
-            part.low,
-            part.high,
-            part.signs,
-            self.problem.caps,
-            counts,
-            part.states == CAPPED,
-            floor,
-            ceiling,
             v,
             r,
             _ITERATIONS,
         )
-        pair = Pair(best_v[:-1], float(best_v[-1]), best_r)
-        of_rows = np.where(part.states == FREE, of_rows, 0.0)
+        pair, value = Pair(best.v[:-1], float(best.v[-1]), best.r), float(best.value)
+        of_rows = np.where(part.states == FREE, best.of_rows, 0.0)
         if value > 0:
             value, better = self.margin(part, pair)
             pair = better if value > 0 else pair
-        return Relaxed(float(value), pair, weights, gradients, of_rows, of_features)
+        return Relaxed(value, pair, best.weights, best.gradients, of_rows, best.of_features)

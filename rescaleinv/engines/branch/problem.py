@@ -1,4 +1,4 @@
-"""What the gap engine is asked: training rows in one common unit, the range of each group of features, the penalties."""
+"""What the branch and bound is asked: training rows in one common unit, the range of each group of features, the penalties."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rescaleinv._util.types import FloatArray, IntArray
-from rescaleinv.engines.branch import kernel as kernel
+from rescaleinv.engines.branch import svm_kernel
 from rescaleinv.errors import InputError, InseparableError
 from rescaleinv.theory.training_set import TrainingSet
 
@@ -29,7 +29,7 @@ IntStates = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class LimitedProblem:
-    """The training rows, the penalties, and the box of factors d = 1/τ², one a group.
+    """The training rows, the penalties, and the box of factors d = 1/τ², one per group.
 
     ``rows`` are the features from the anchor, all divided by one power of two: a rescaling is the user's own τ. What is
     multiplied by ``2**shift`` (weights) or ``4**shift`` (penalties, multipliers) is here without it.
@@ -52,7 +52,7 @@ class LimitedProblem:
         groups: IntArray | None = None,
         penalties: FloatArray | None = None,
     ) -> LimitedProblem:
-        """For ranges of τ (n, 2), all finite and positive, and one penalty a row (None: a hard margin)."""
+        """For ranges of τ (n, 2), all finite and positive, and one penalty per row (None: a hard margin)."""
         groups = np.arange(training_set.n_features) if groups is None else groups
         n_groups = int(groups.max()) + 1
         first = np.array([int(np.flatnonzero(groups == g)[0]) for g in range(n_groups)])
@@ -101,18 +101,17 @@ class LimitedProblem:
         return bool(np.isfinite(self.caps[0]))
 
     @cached_property
-    def need(self) -> FloatArray:
-        return np.ones(len(self.rows))
+    def svm_rows(self) -> svm_kernel.SvmRows:
+        """The rows as the compiled code takes them."""
+        return svm_kernel.SvmRows(self.rows, self.labels, np.ones(len(self.rows)), self.caps)
 
-    def place(self, point: FloatArray) -> FloatArray:
+    def in_units(self, point: FloatArray) -> FloatArray:
         """A point in the units of the rows."""
         return np.ldexp(point - self.training_set.conditioning.anchor, -self.shift)
 
     def train(self, factors: FloatArray, multipliers: FloatArray) -> tuple[FloatArray, float, bool]:
-        """The SVM at these factors d, one a group; ``multipliers`` are the start, and the answer."""
-        weights, intercept, _, converged = kernel.train(
-            self.rows, self.labels, self.need, self.caps, 1 / factors[self.groups], multipliers
-        )
+        """The SVM at these factors d, one per group; ``multipliers`` are the start, and the answer."""
+        weights, intercept, _, converged = svm_kernel.train(self.svm_rows, 1 / factors[self.groups], multipliers)
         return weights, float(intercept), bool(converged)
 
     def _first_guess(self) -> FloatArray:

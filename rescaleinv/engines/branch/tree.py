@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rescaleinv._util.types import FloatArray
-from rescaleinv.engines.branch import kernel as kernel
+from rescaleinv.engines.branch import svm_kernel
 from rescaleinv.engines.branch.leaves import Pair, Part, PointProblem, Relaxed
 from rescaleinv.engines.branch.problem import CAPPED, ON, OUT, LimitedProblem
 
@@ -31,7 +31,7 @@ _SHORTEST = 1 + 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Flip:
-    """A rescaling (one d a group) at which the label is known, and the pair that proves it."""
+    """A rescaling (one d per group) at which the label is known, and the pair that proves it."""
 
     factors: FloatArray
     pair: Pair
@@ -107,11 +107,11 @@ def decide(
     low = problem.low if low is None else low
     high = problem.high if high is None else high
     weights, intercept, _ = problem.given
-    placed = problem.place(point)
-    value = float(weights @ placed + intercept)
+    in_units = problem.in_units(point)
+    value = float(weights @ in_units + intercept)
     sign = 1 if value >= 0 else -1
     search = _Search(problem, point, sign, low, high, _Budget(time_limit, max_parts))
-    size = 1 + float(np.abs(weights) @ np.abs(placed)) + abs(intercept)
+    size = 1 + float(np.abs(weights) @ np.abs(in_units)) + abs(intercept)
     if abs(value) <= _TIE * size:
         return search.without_own_label(
             "a tie: the decision value at the given scaling is 0, or too near to it to tell; no strict proof exists"
@@ -156,14 +156,9 @@ class _Search:
         sign = self.sign if sign is None else sign
         factors, multipliers = np.clip(start, self.low, self.high), problem.given[2].copy()
         restarts = min(restarts, _RESTARTS_BY_SIZE // problem.rows.size)
-        reached = kernel.search(
-            problem.rows,
-            problem.labels,
-            problem.need,
-            problem.caps,
-            problem.groups,
-            self.low,
-            self.high,
+        reached = svm_kernel.search(
+            problem.svm_rows,
+            svm_kernel.Range(problem.groups, self.low, self.high),
             question.point,
             float(sign),
             factors,

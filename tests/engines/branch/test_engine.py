@@ -20,7 +20,7 @@ from rescaleinv import (
     minimal_norm_svm,
 )
 from rescaleinv.datasets import load
-from rescaleinv.engines.branch import kernel as kernel
+from rescaleinv.engines.branch import svm_kernel
 from rescaleinv.engines.branch.leaves import Pair, Part, PointProblem
 from rescaleinv.verify import Refused, check
 
@@ -240,7 +240,8 @@ def test_the_active_set_finds_the_svm(C):
     for _ in range(20):  # from one rescaling to the next
         tau = 3.0 ** random.uniform(-1, 1, rows.shape[1])
         caps = np.full(len(rows), C)
-        weights, intercept, _, converged = kernel.train(rows, labels, np.ones(len(rows)), caps, tau**2, multipliers)
+        svm_rows = svm_kernel.SvmRows(rows, labels, np.ones(len(rows)), caps)
+        weights, intercept, _, converged = svm_kernel.train(svm_rows, tau**2, multipliers)
         assert converged
         assert abs(multipliers @ labels) < 1e-9 * max(1, multipliers.sum())
         if np.isinf(C):
@@ -261,15 +262,15 @@ def test_slopes_are_derivatives():
     training_set = made_sets.gaussian(4, 5)
     rows, labels = training_set.features, training_set.signs.astype(float)
     point = np.random.default_rng(0).normal(size=5)
-    ones, caps = np.ones(len(rows)), np.full(len(rows), np.inf)
+    svm_rows = svm_kernel.SvmRows(rows, labels, np.ones(len(rows)), np.full(len(rows), np.inf))
 
     def value(factors):
-        w, b, free, _ = kernel.train(rows, labels, ones, caps, 1 / factors, np.zeros(len(rows)))
+        w, b, free, _ = svm_kernel.train(svm_rows, 1 / factors, np.zeros(len(rows)))
         return w @ point + b, w, free
 
     factors = np.exp(np.random.default_rng(1).normal(size=5) / 3)
     before, weights, free = value(factors)
-    slopes = kernel.slopes(rows, labels, 1 / factors, free, weights, point)
+    slopes = svm_kernel.slopes(svm_rows, 1 / factors, free, weights, point)
     for j in range(5):
         moved = factors.copy()
         moved[j] *= np.exp(1e-6)
@@ -290,7 +291,7 @@ def test_the_best_pair_is_the_best(soft, grouped):
     random = np.random.default_rng(0)
     compared = 0
     for point in random.normal(size=(12, 4)) * 2:
-        value = problem.given[0] @ problem.place(point) + problem.given[1]
+        value = problem.given[0] @ problem.in_units(point) + problem.given[1]
         question = PointProblem(problem, point, 1 if value >= 0 else -1)
         relaxed = question.relax(Part.whole(problem, problem.low, problem.high))
         v, r = cp.Variable(5), cp.Variable(training_set.n_rows, nonneg=True)

@@ -1,0 +1,312 @@
+"""Compiled: plain SVMs at given rescalings, and the search for a rescaling that changes the label of a point.
+
+Rows are in one common unit, so that a rescaling is τ_j in the user's own units; ``inverse`` is τ_j² = 1/d_j. Nothing here
+is trusted: whatever is found is checked elsewhere, by the inequality of ``leaves`` and in rationals.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+# A multiple of the identity, relative to the largest diagonal entry: rows that depend on each other do no harm.
+_RIDGE = 1e-12
+# With at least this many features all products of rows are computed at once.
+_WIDE = 256
+# Margins are right to this.
+_MARGIN_ERROR = 1e-9
+
+
+class SvmRows(NamedTuple):
+    """Training rows: features, labels, the margin that each must have, and the cap of its multiplier (its penalty)."""
+
+    features: np.ndarray
+    labels: np.ndarray
+    required_margins: np.ndarray
+    caps: np.ndarray
+
+
+class Range(NamedTuple):
+    """The group of each feature, and the ends of the range of each group's factor d."""
+
+    groups: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@njit(cache=True, error_model="numpy")
+def solve_or_nan(system, right):
+    """The solution of a linear system; nan where there is none."""
+    try:
+        return np.linalg.solve(system, right)
+    except Exception:  # numba knows no other; singular, or not finite
+        return np.full(len(right), np.nan)
+
+
+@njit(cache=True, error_model="numpy")
+def _gradient(rows, multipliers, gradient):
+    gradient[:] = 0.0
+    for i in range(len(multipliers)):
+        if multipliers[i] > 0:
+            factor = multipliers[i] * rows.labels[i]
+            for j in range(len(gradient)):
+                gradient[j] += factor * rows.features[i, j]
+
+
+@njit(cache=True, error_model="numpy")
+def _free_solution(rows, gram, free, multipliers, scores):
+    """Multipliers of the free rows, and the intercept last, that put these rows exactly on their margins."""
+    count = len(free)
+    largest = 0.0
+    for p in range(count):
+        largest = max(largest, gram[free[p], free[p]])
+    ridge = _RIDGE * largest + 1e-300
+    system, right = np.zeros((count + 1, count + 1)), np.zeros(count + 1)
+    for p in range(count):
+        i = free[p]
+        label = rows.labels[i]
+        rest = scores[i]
+        for q in range(count):
+            k = free[q]
+            system[p, q] = label * rows.labels[k] * gram[i, k]
+            rest -= rows.labels[k] * multipliers[k] * gram[i, k]
+        system[p, p] += ridge
+        system[p, count] = label
+        system[count, p] = label
+        right[p] = rows.required_margins[i] - label * rest
+        right[count] += label * multipliers[i]
+    found = solve_or_nan(system, right)
+    if not np.isfinite(found).all():
+        return found
+    for _ in range(3):  # what the ridge took from the margins is given back
+        rest_of = right - system @ found
+        rest_of[:count] += ridge * found[:count]
+        if not np.abs(rest_of).max() > 0.1 * _MARGIN_ERROR:
+            break
+        better = found + solve_or_nan(system, rest_of)
+        if not np.isfinite(better).all():
+            break
+        found = better
+    return found
+
+
+@njit(cache=True, error_model="numpy")
+def _step_to_bounds(free, found, multipliers, caps):
+    """How far the free multipliers may go towards ``found``, and which of them is then at a bound (-1: none)."""
+    step, blocking = 1.0, -1
+    for p in range(len(free)):
+        a, cap = multipliers[free[p]], caps[free[p]]
+        if found[p] < 0:
+            if a < step * (a - found[p]):
+                step, blocking = a / (a - found[p]), p
+        elif found[p] > cap and cap - a < step * (found[p] - a):
+            step, blocking = (cap - a) / (found[p] - a), p
+    return step, blocking
+
+
+@njit(cache=True, error_model="numpy")
+def _most_violating_pair(rows, scores, multipliers):
+    """Where no row is free: the pair that violates most (-1, -1: none), and the middle of the intercepts allowed."""
+    highest, lowest = -np.inf, np.inf
+    first, second = -1, -1
+    for i in range(len(multipliers)):
+        positive = rows.labels[i] > 0
+        threshold = rows.labels[i] * rows.required_margins[i] - scores[i]
+        may_grow, may_shrink = multipliers[i] < rows.caps[i], multipliers[i] > 0
+        if (may_grow if positive else may_shrink) and threshold > highest:
+            highest, first = threshold, i
+        if (may_shrink if positive else may_grow) and threshold < lowest:
+            lowest, second = threshold, i
+    if first >= 0 and second >= 0 and highest - lowest > _MARGIN_ERROR:
+        return first, second, 0.0
+    if highest == -np.inf:
+        return -1, -1, lowest
+    return -1, -1, highest if lowest == np.inf else (highest + lowest) / 2
+
+
+@njit(cache=True, error_model="numpy")
+def _most_violating(rows, scores, intercept, multipliers, member, worst):
+    """The row at a bound that violates its margin most, by more than ``worst``; -1 where there is none."""
+    joins = -1
+    for i in range(len(multipliers)):
+        if not member[i]:
+            slack = rows.labels[i] * (scores[i] + intercept) - rows.required_margins[i]
+            wrong = slack if multipliers[i] > 0 else -slack
+            if wrong > worst:
+                worst, joins = wrong, i
+    return joins
+
+
+@njit(cache=True, error_model="numpy")
+def train(rows, inverse, multipliers):
+    """The SVM of least ½ Σ w_j²/τ_j² + Σ c_i ξ_i with y_i (w·x_i + b) >= required margin - ξ_i, by an active-set method.
+
+    ``multipliers`` (0 <= a_i <= caps_i, Σ a_i y_i = 0; of any other rescaling) are the start and become the answer.
+    Returns the weights, the intercept, the rows that are strictly between their bounds, and whether it converged.
+    """
+    features = rows.features
+    m, n = features.shape
+    # with many features all products at once are cheaper than those of each row that joins
+    wide = n >= _WIDE
+    gram = features @ (features * inverse).T if wide else np.empty((m, m))
+    known = np.full(m, wide)
+    member = np.zeros(m, np.bool_)
+    free = np.empty(m, np.int64)
+    count = 0
+    for i in range(m):
+        if 0 < multipliers[i] < rows.caps[i]:
+            free[count] = i
+            member[i] = True
+            count += 1
+    gradient = np.zeros(n)
+    _gradient(rows, multipliers, gradient)
+    weights = inverse * gradient
+    scores = features @ weights
+    intercept = 0.0
+    for _ in range(50 + 20 * m):
+        joins = -1
+        if count > 0:
+            for p in range(count):
+                i = free[p]
+                if not known[i]:
+                    gram[i] = features @ (inverse * features[i])
+                    known[i] = True
+            found = _free_solution(rows, gram, free[:count], multipliers, scores)
+            if not np.isfinite(found).all():
+                break
+            step, blocking = _step_to_bounds(free[:count], found, multipliers, rows.caps)
+            for p in range(count):
+                i = free[p]
+                change = step * (found[p] - multipliers[i])
+                multipliers[i] += change
+                if change != 0:
+                    factor = change * rows.labels[i]
+                    for k in range(m):
+                        scores[k] += factor * gram[i, k]
+            if blocking >= 0:
+                i = free[blocking]
+                # the exact bound; what this changes in the scores is rounding
+                multipliers[i] = 0.0 if found[blocking] < 0 else rows.caps[i]
+                member[i] = False
+                count -= 1
+                free[blocking] = free[count]
+                continue
+            intercept = found[count]
+            joins = _most_violating(rows, scores, intercept, multipliers, member, _MARGIN_ERROR)
+        else:
+            joins, second, intercept = _most_violating_pair(rows, scores, multipliers)
+            if joins >= 0:
+                free[0] = second
+                member[second] = True
+                count = 1
+        if joins >= 0:
+            free[count] = joins
+            member[joins] = True
+            count += 1
+            continue
+        _gradient(rows, multipliers, gradient)
+        weights = inverse * gradient
+        scores = features @ weights
+        # the scores were updated step by step; those of the weights themselves must say the same
+        if _most_violating(rows, scores, intercept, multipliers, member, 2 * _MARGIN_ERROR) < 0:
+            return weights, intercept, free[:count].copy(), True
+    return weights, intercept, free[:count].copy(), False
+
+
+@njit(cache=True, error_model="numpy")
+def slopes(rows, inverse, free, weights, point):
+    """The derivative of the decision value of ``point`` by log d_j, while the rows between their bounds stay the same."""
+    count = len(free)
+    if count == 0:
+        return -point * weights
+    system, right = np.zeros((count + 1, count + 1)), np.zeros(count + 1)
+    signed = np.empty((count, rows.features.shape[1]))
+    for p in range(count):
+        label = rows.labels[free[p]]
+        signed[p] = label * rows.features[free[p]]
+        system[p, count] = -label
+        system[count, p] = label
+    scaled = signed * inverse
+    system[:count, :count] = scaled @ signed.T
+    right[:count] = scaled @ point
+    right[count] = 1.0
+    largest = 0.0
+    for p in range(count):
+        largest = max(largest, system[p, p])
+    for p in range(count):
+        system[p, p] += _RIDGE * largest + 1e-300
+    found = solve_or_nan(system, right)
+    if not np.isfinite(found).all():
+        return np.zeros(len(point))
+    return -(point - signed.T @ found[:count]) * weights
+
+
+@njit(cache=True, error_model="numpy")
+def descend(rows, span, point, sign, factors, multipliers, target):
+    """Walk from ``factors`` (one d per group) to corners of the box where sign · decision value is less, until < target.
+
+    While the free rows stay, the value is monotone in each d. All features that would lower it go to their ends at once; if
+    that does not help, the better half of them, and so on. ``factors`` and ``multipliers`` become those of the end.
+    """
+    groups, low, high = span.groups, span.low, span.high
+    n_groups = len(low)
+    weights, intercept, free, _ = train(rows, 1 / factors[groups], multipliers)
+    value = sign * ((weights * point).sum() + intercept)
+    while value >= target:
+        slope = np.zeros(n_groups)
+        per_feature = slopes(rows, 1 / factors[groups], free, weights, point)
+        for j in range(len(groups)):
+            slope[groups[j]] += sign * per_feature[j]
+        ends = factors.copy()
+        gains = np.zeros(n_groups)
+        hopeful = 0
+        for g in range(n_groups):
+            if slope[g] < 0 and factors[g] < high[g]:
+                ends[g] = high[g]
+            elif slope[g] > 0 and factors[g] > low[g]:
+                ends[g] = low[g]
+            gains[g] = slope[g] * np.log(factors[g] / ends[g])
+            if gains[g] > 1e-12:
+                hopeful += 1
+        order = np.argsort(-gains)
+        improved = False
+        while hopeful > 0 and not improved:
+            trial = factors.copy()
+            for p in range(hopeful):
+                trial[order[p]] = ends[order[p]]
+            start = multipliers.copy()
+            weights, intercept, free, _ = train(rows, 1 / trial[groups], start)
+            tried_value = sign * ((weights * point).sum() + intercept)
+            if tried_value < value - 1e-9 * (1 + abs(value)):
+                factors[:] = trial
+                multipliers[:] = start
+                value = tried_value
+                improved = True
+            hopeful //= 2
+        if not improved:
+            break
+    return value
+
+
+@njit(cache=True, error_model="numpy")
+def search(rows, span, point, sign, factors, multipliers, target, restarts, random):
+    """``descend``, and again from the best corner so far with a few factors turned over. Returns the least value."""
+    low, high = span.low, span.high
+    best = descend(rows, span, point, sign, factors, multipliers, target)
+    movable = np.flatnonzero(low < high)
+    for _ in range(restarts):
+        if best < target or len(movable) == 0:
+            break
+        trial = factors.copy()
+        start = multipliers.copy()
+        for _ in range(2 + random.integers(0, max(1, len(low) // 4))):
+            g = movable[random.integers(0, len(movable))]
+            trial[g] = low[g] if trial[g] > np.sqrt(low[g] * high[g]) else high[g]
+        value = descend(rows, span, point, sign, trial, start, target)
+        if value < best:
+            best = value
+            factors[:] = trial
+            multipliers[:] = start
+    return best
