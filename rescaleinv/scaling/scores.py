@@ -133,7 +133,7 @@ def feature_scores(
     ----------
     metric : str
         One of ``METRICS``. ``balanced_accuracy`` is tpr - fpr, 0 for a feature that says nothing about the classes;
-        ``accuracy`` is the share of the rows that the feature alone labels correctly, which is high for any rare feature of a
+        ``accuracy`` is the share of the rows that the feature alone labels correctly, high for any rare feature of a
         rare class.
     tp, fp : array of numbers
         The rows of the positive and of the negative class that have the feature.

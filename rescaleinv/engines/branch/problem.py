@@ -1,4 +1,4 @@
-"""What the branch and bound is asked: training rows in one common unit, the range of each group of features, the penalties."""
+"""What the branch and bound is asked: rows in one common unit, the range of each group of features, the penalties."""
 
 from __future__ import annotations
 
