@@ -23,7 +23,7 @@ from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verdict import Verdict
 from rescaleinv.verify import check
 
-BACKENDS = ("highs", "ortools", "ortools:highs", "pulp")
+BACKENDS = tuple(solvers.BACKENDS)
 each_backend = pytest.mark.parametrize("solver", BACKENDS)
 POSITIVE, NEGATIVE, NEUTRAL, UNKNOWN = (
     Verdict.STRONGLY_POSITIVE,

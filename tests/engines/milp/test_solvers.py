@@ -13,7 +13,7 @@ from rescaleinv.engines.milp import solvers
 from rescaleinv.engines.milp.solvers.model import Answer, Model, RowBuilder, checked
 from rescaleinv.errors import InputError, MissingSolverError
 
-NAMES = ("highs", "ortools", "ortools:highs", "pulp")
+NAMES = tuple(solvers.BACKENDS)
 each_backend = pytest.mark.parametrize("name", NAMES)
 
 
