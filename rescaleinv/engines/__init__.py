@@ -149,6 +149,9 @@ class Engine(ABC):
     def certify_checked(self, rows: FloatArray) -> Verdicts:
         """``certify`` for a matrix that ``as_matrix`` has already checked."""
 
+    def _checked_point(self, point: Any) -> FloatArray:
+        return as_matrix([list(point)], what="the point", n_features=self.training_set.n_features)[0]
+
     @abstractmethod
     def explain(self, point: Any) -> Witness:
         """Two rescalings that disagree about a neutral point, and the certificate; a ``CertificateError`` for others."""

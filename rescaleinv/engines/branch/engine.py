@@ -215,25 +215,27 @@ class GapEngine(Engine):
             self.problem, point, decision, self.limits[first], penalties=self.penalties, left_out=self.left_out
         )
 
-    def explain(self, point: FloatArray) -> Witness:
+    def explain(self, point: Any) -> Witness:
         """Two rescalings in the range that disagree about a neutral point."""
-        decision = self._decided(point)
+        row = self._checked_point(point)
+        decision = self._decided(row)
         if decision.positive is None or decision.negative is None:
             raise CertificateError(
                 f"no two rescalings were found that disagree: {decision.reason or 'the point is strong'}"
             )
         return Witness(
-            self._rescaling(decision.positive), self._rescaling(decision.negative), self._certificate(point, decision)
+            self._rescaling(decision.positive), self._rescaling(decision.negative), self._certificate(row, decision)
         )
 
     def _rescaling(self, flip: Flip) -> FloatArray:
         return np.clip(flip.factors[self.groups] ** -0.5, self.limits[:, 0], self.limits[:, 1])
 
-    def certificate(self, point: FloatArray, verdict: Verdict) -> Certificate:
+    def certificate(self, point: Any, verdict: Verdict) -> Certificate:
         """Two rescalings in the range, or the parts that cover the range and what settles each."""
         if verdict is Verdict.NEUTRAL:
             return self.explain(point).certificate
-        decision = self._decided(point)
+        row = self._checked_point(point)
+        decision = self._decided(row)
         if decision.cover is None or decision.sign != verdict:
             raise CertificateError(f"the verdict was not found again: {decision.reason or 'another one was'}")
-        return self._certificate(point, decision)
+        return self._certificate(row, decision)

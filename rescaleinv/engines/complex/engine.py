@@ -30,7 +30,6 @@ from rescaleinv.engines.complex.walk import Budget, Vertices, available_processo
 from rescaleinv.engines.redundant_rows import rows_that_matter
 from rescaleinv.errors import CertificateError, InputError
 from rescaleinv.theory.exact_svm import ExactClassifier
-from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.theory.rationals import rational_text
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
@@ -395,7 +394,7 @@ class ComplexEngine(Engine):
             raise CertificateError(
                 "a strong verdict is certified by the whole complex: call prove(path) of the engine first"
             )
-        row = as_matrix([list(point)], what="the point", n_features=self.training_set.n_features)[0]
+        row = self._checked_point(point)
         exact_point = [Fraction(x) for x in row.tolist()]
         refutations: list[list[Fraction]] = []
         if verdict is Verdict.STRONGLY_NEGATIVE:
@@ -411,7 +410,7 @@ class ComplexEngine(Engine):
 
     def explain(self, point: Any) -> Witness:
         """Two finite rescalings that disagree about a neutral point, with the exact certificate."""
-        row = as_matrix([list(point)], what="the point", n_features=self.training_set.n_features)[0]
+        row = self._checked_point(point)
         exact_point = [Fraction(x) for x in row.tolist()]
         values, near = self._near_zero(row)
         positive = self._labelled(exact_point, values, near, 1)

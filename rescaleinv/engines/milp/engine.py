@@ -25,7 +25,6 @@ from rescaleinv.engines.milp.search import Classifier, Outcome, Search, decide, 
 from rescaleinv.engines.redundant_rows import without_inner_rows
 from rescaleinv.errors import CertificateError, InputError, MissingSolverError
 from rescaleinv.theory.exact_svm import ExactClassifier
-from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.theory.svm import exact_svm_at
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
@@ -161,11 +160,11 @@ class MilpEngine(Engine):
 
     def explain(self, point: Any) -> Witness:
         """Two finite rescalings that disagree about a neutral point, and the certificate of it."""
-        row = as_matrix([list(point)], what="the point", n_features=self.training_set.n_features)
+        row = self._checked_point(point)
         self.precompute()
-        exact_point = [Fraction(x) for x in row[0].tolist()]
+        exact_point = [Fraction(x) for x in row.tolist()]
         if not all(self._labelling(exact_point, side) for side in (1, -1)):
-            verdicts = self.certify(row)
+            verdicts = self.certify_checked(row[None, :])
             if not verdicts.neutral[0]:
                 name = Verdict(int(verdicts.code[0])).name
                 raise CertificateError(f"the point is {name}, not neutral; {verdicts.reason[0]}".rstrip("; "))
