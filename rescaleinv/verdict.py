@@ -1,7 +1,4 @@
-"""Verdicts of a batch of points, and certificates as JSON with exact numbers.
-
-A leaf: of the package it imports the errors, the progress bar and the checker only.
-"""
+"""Verdicts of a batch of points: masks to ask with, witnesses, certificates, and their check."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +21,8 @@ from rescaleinv.errors import CertificateError, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from rescaleinv.engines import Engine
 
 
 class Verdict(IntEnum):
@@ -38,26 +37,6 @@ class Verdict(IntEnum):
 def verdict_words(code: int) -> str:
     """A verdict in words, as certificates claim it: "strongly positive"."""
     return Verdict(code).name.lower().replace("_", " ")
-
-
-class Prover(Protocol):
-    """Who decided the points, and can show why.
-
-    ``scope`` is what claims end in: "" where they are about every rescaling, " within the range" where they are not; such
-    certificates stand by themselves, strong ones too.
-    """
-
-    scope: str
-
-    @property
-    def complexes(self) -> list[verify.Complex]:
-        """The complex certificates that were checked, for certificates of strong verdicts to refer to."""
-
-    def explain(self, point: npt.NDArray[np.float64]) -> Witness:
-        """Two rescalings that disagree about a neutral point."""
-
-    def strong_certificate(self, point: npt.NDArray[np.float64], verdict: Verdict) -> Certificate:
-        """The certificate of a strong verdict."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +56,8 @@ class Verdicts:
         unknown.
     points : float array
         The points, original units.
+    engine : Engine
+        What decided them, and makes their certificates.
     """
 
     code: npt.NDArray[np.int8]
@@ -85,7 +66,7 @@ class Verdicts:
     reason: npt.NDArray[Any]
     status: npt.NDArray[Any]
     points: npt.NDArray[np.float64]
-    prover: Prover = field(repr=False)
+    engine: Engine = field(repr=False)
 
     @property
     def strongly_positive(self) -> npt.NDArray[np.bool_]:
@@ -136,7 +117,7 @@ class Verdicts:
             self.reason[key],
             self.status[key],
             self.points[key],
-            self.prover,
+            self.engine,
         )
 
     def witness(self, i: int) -> Witness:
@@ -146,16 +127,14 @@ class Verdicts:
             raise InputError(
                 f"point {i} is {verdict_words(verdict)}: only a neutral point has two rescalings that disagree"
             )
-        return self.prover.explain(self.points[i])
+        return self.engine.explain(self.points[i])
 
     def certificate(self, i: int) -> Certificate:
         """The certificate of point i for ``rescaleinv.verify``; its ``status`` must be "certified" or "proved"."""
         verdict = self[i]
         if verdict is Verdict.UNKNOWN:
             raise CertificateError(f"point {i} is unknown: there is nothing to certify")
-        if verdict is Verdict.NEUTRAL:
-            return self.prover.explain(self.points[i]).certificate
-        return self.prover.strong_certificate(self.points[i], verdict)
+        return self.engine.certificate(self.points[i], verdict)
 
     def prove(self, path: str | Path | None = None, *, progress: bool | None = None) -> Verdicts:
         """Have the certificate of each point checked by ``rescaleinv.verify``; returns the verdicts with their new status.
@@ -165,9 +144,10 @@ class Verdicts:
         one a line. If the engine has a complex certificate they leave the training rows to it, and ``verify`` must be
         given both.
         """
-        complexes, scope = self.prover.complexes, self.prover.scope
+        complexes, scope = self.engine.complexes, self.engine.scope
         status = self.status.copy()
-        waiting = np.flatnonzero(np.isin(status, ["certified", "proved"]) & (self.neutral | bool(complexes or scope)))
+        strong_too = bool(complexes) or self.engine.abilities.proof == "point"
+        waiting = np.flatnonzero(np.isin(status, ["certified", "proved"]) & (self.neutral | strong_too))
         with (
             nullcontext(None) if path is None else replacing(path) as file,
             progress_bar("certificates", progress, total=len(waiting)) as bar,

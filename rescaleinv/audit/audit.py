@@ -18,7 +18,6 @@ from rescaleinv.audit.features import neutral_without, rescaled_alone
 from rescaleinv.audit.limited import LimitedUnits, limited_units
 from rescaleinv.audit.result import Audit
 from rescaleinv.audit.scalings import checked_scalings, labels_after
-from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.errors import InputError, LeftOutWarning
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import StrongReport, strong_report
@@ -160,10 +159,10 @@ def _limited(
 
 def _why_not_without(model: RescaleInvariantSVC) -> str:
     """Why verdicts are not asked for without each of the features; "" if they are."""
-    engine = model.engine_.engine
-    if not isinstance(engine, ComplexEngine):
+    if not model.engine_.abilities.enumerates:
         return f"The engine {model.engine_} decides points one by one: it was not asked for verdicts without a feature."
-    if len(engine.vertices.bases) * model.n_features_in_ > _MOST_VERTICES:
+    extremes = model.engine_.engine.extremes()
+    if extremes is None or len(extremes.solutions) * model.n_features_in_ > _MOST_VERTICES:
         return "There are so many features that verdicts without each of them were not asked for."
     return ""
 

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from rescaleinv._util.tables import check_table_name, write_table
 from rescaleinv._util.types import FloatArray
 from rescaleinv.cli.table_input import read_labelled, require_folder_of
-from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.errors import InputError, LeftOutWarning
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import strong_report
@@ -53,11 +52,8 @@ def run_certify(options: argparse.Namespace) -> None:
         _compare(verdicts, test[options.label], labels, classes)
     if options.proof is not None:
         folder = Path(options.proof)
-        files = (
-            [COMPLEX_FILE, CERTIFICATES_FILE]
-            if isinstance(model.engine_.engine, ComplexEngine)
-            else [CERTIFICATES_FILE]
-        )
+        shared = model.engine_.abilities.proof == "training set"
+        files = [COMPLEX_FILE, CERTIFICATES_FILE] if shared else [CERTIFICATES_FILE]
         print(f"check it yourself: rescaleinv verify {' '.join(str(folder / name) for name in files)}")
 
 
@@ -96,19 +92,17 @@ def _decided(model: RescaleInvariantSVC, points: FloatArray, options: argparse.N
         raise InputError(f"{options.test} has no row without a missing or too large value")
     if options.proof is not None:
         folder = Path(options.proof)
-        engine = model.engine_.engine
-        if engine.scope:  # each certificate of a limited range stands by itself
-            limited: Verdicts = _writing(lambda: model.certify(points).prove(folder / CERTIFICATES_FILE), folder)
-            return limited
-        if not isinstance(engine, ComplexEngine):
+        kind = model.engine_.abilities.proof
+        if kind == "none":
             raise InputError(f"--proof: the engine {model.engine_} can't prove strong verdicts; --engine complex can")
-        proof = _writing(lambda: engine.prove(folder / COMPLEX_FILE), folder)
-        print(
-            f"the complex is complete: {proof.n_vertices:,} vertices, checked exactly "
-            f"({proof.n_bytes:,} bytes; {proof.n_corrected} edges corrected)"
-        )
-        verdicts: Verdicts = _writing(lambda: model.certify(points).prove(folder / CERTIFICATES_FILE), folder)
-        return verdicts
+        if kind == "training set":
+            proof = _writing(lambda: model.prove(folder / COMPLEX_FILE), folder)
+            print(
+                f"the complex is complete: {proof.n_vertices:,} vertices, checked exactly "
+                f"({proof.n_bytes:,} bytes; {proof.n_corrected} edges corrected)"
+            )
+        proved: Verdicts = _writing(lambda: model.certify(points).prove(folder / CERTIFICATES_FILE), folder)
+        return proved
     verdicts = model.certify(points)
     if options.certificates is not None:
         verdicts = _writing(lambda: verdicts.prove(options.certificates), options.certificates)

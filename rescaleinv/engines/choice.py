@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from rescaleinv._util.types import FloatArray, IntArray
-from rescaleinv.engines import Engine
-from rescaleinv.engines.milp import solvers
+from rescaleinv.engines import REGISTRY, Abilities, Engine, EngineSettings, engine_names, full_name, registered
 from rescaleinv.errors import InputError, NotAvailableError
+from rescaleinv.theory.inputs import listing
 from rescaleinv.theory.training_set import TrainingSet
 
 # With so many features the enumeration takes a minute or so, and a point by MILP takes seconds.
@@ -22,21 +21,7 @@ _FEW_VERTICES = 1_000_000
 # When "auto" gives an enumeration up: a minute or so, and some 2 GB, with 16 features.
 _BUDGET_OF_AUTO = 2_000_000
 
-_NAMES = ("auto", "complex", "milp", *(f"milp:{solver}" for solver in solvers.BACKENDS), "gap")
-
-
-@dataclass(frozen=True)
-class EngineSettings:
-    """What the user has said about engines."""
-
-    time_limit: float | None = None
-    max_vertices: int | None = None
-    max_seconds: float | None = None
-    n_jobs: int | None = None
-    left_out: int = 0
-    limits: FloatArray | None = None  # the ranges of τ, where they are limited
-    groups: IntArray | None = None
-    penalties: FloatArray | None = None  # of a soft margin
+AUTO = "auto"
 
 
 class EngineChoice:
@@ -50,9 +35,11 @@ class EngineChoice:
     ('complex', '2 features that vary and 4 rows have few enough vertices to enumerate')
     """
 
-    def __init__(self, name: str, reason: str, training_set: TrainingSet, settings: EngineSettings, auto: bool) -> None:
+    def __init__(
+        self, name: str, reason: str, training_set: TrainingSet, settings: EngineSettings, fallback: str | None = None
+    ) -> None:
         self.name, self.reason = name, reason
-        self._training_set, self._settings, self._auto = training_set, settings, auto
+        self._training_set, self._settings, self._fallback = training_set, settings, fallback
         self._engine: Engine | None = None
         self._lock: Any = threading.Lock()
 
@@ -70,6 +57,11 @@ class EngineChoice:
         self._lock = threading.Lock()
 
     @property
+    def abilities(self) -> Abilities:
+        """What the chosen engine can do; nothing where there is none."""
+        return Abilities() if self.name == "none" else registered(self.name).abilities
+
+    @property
     def made(self) -> Engine | None:
         """The engine if it has been made already."""
         return self._engine
@@ -81,62 +73,30 @@ class EngineChoice:
             raise NotAvailableError(f"no verdicts: {self.reason}")
         with self._lock:
             if self._engine is None:
-                make = {"complex": self._complex, "gap": self._gap}.get(self.name, self._milp)
-                self._engine = make()
+                self._engine = self._made()
             return self._engine
 
-    def _complex(self) -> Engine:
-        from joblib import effective_n_jobs
-
-        from rescaleinv.engines.complex.engine import ComplexEngine
-
+    def _made(self) -> Engine:
         settings = self._settings
-        options: dict[str, Any] = {}
-        if settings.max_vertices is not None or self._auto:
-            options["max_vertices"] = _BUDGET_OF_AUTO if settings.max_vertices is None else settings.max_vertices
-        return ComplexEngine(
-            self._training_set,
-            max_seconds=settings.max_seconds,
-            fallback=self._milp() if self._auto else None,
-            n_jobs=int(effective_n_jobs(settings.n_jobs)),
-            left_out=settings.left_out,
-            **options,
-        )
+        if self._fallback is not None:
+            settings = replace(
+                settings,
+                fallback=make_engine(self._fallback, self._training_set, settings),
+                max_vertices=_BUDGET_OF_AUTO if settings.max_vertices is None else settings.max_vertices,
+            )
+        return make_engine(self.name, self._training_set, settings)
 
-    def _gap(self) -> Engine:
-        from joblib import effective_n_jobs
 
-        from rescaleinv.engines.branch.engine import GapEngine
-
-        settings = self._settings
-        return GapEngine(
-            self._training_set,
-            settings.limits,
-            groups=settings.groups,
-            penalties=settings.penalties,
-            time_limit=settings.time_limit,
-            n_jobs=int(effective_n_jobs(settings.n_jobs)),
-            left_out=settings.left_out,
-        )
-
-    def _milp(self) -> Engine:
-        from joblib import effective_n_jobs
-
-        from rescaleinv.engines.milp.engine import MilpEngine
-
-        settings = self._settings
-        return MilpEngine(
-            self._training_set,
-            solver=self.name.partition(":")[2] or "highs",
-            time_limit=settings.time_limit,
-            n_jobs=int(effective_n_jobs(settings.n_jobs)),
-            left_out=settings.left_out,
-        )
+def make_engine(name: str, training_set: TrainingSet, settings: EngineSettings) -> Engine:
+    """The engine of that name (with its variant) for a training set."""
+    entry = registered(name)
+    return entry.load().from_settings(training_set, replace(settings, variant=name.partition(":")[2]))
 
 
 def check_engine_name(name: Any) -> None:
-    if name not in _NAMES:
-        raise InputError(f"the engine {name!r} is not known; there are {', '.join(map(repr, _NAMES))}")
+    names = [AUTO, *engine_names()]
+    if not isinstance(name, str) or name not in names:
+        raise InputError(f"the engine {name!r} is not known; there are {', '.join(map(repr, names))}")
 
 
 def most_vertices(n_features: int, n_rows: int) -> int:
@@ -149,44 +109,80 @@ def most_vertices(n_features: int, n_rows: int) -> int:
 
 
 def choose_engine(name: str, training_set: TrainingSet, settings: EngineSettings | None = None) -> EngineChoice:
-    """Choose the engine for a training set. Nothing is computed yet.
+    """Choose the engine for a training set: one that is able to do what the settings need. Nothing is computed yet.
 
     Parameters
     ----------
     name : str
-        What the user has asked for.
+        What the user has asked for: a name of the registry, or "auto".
     training_set : TrainingSet
     settings : EngineSettings, optional
-        Limited ranges and penalties need the gap engine, and every rescaling one of the others.
     """
     check_engine_name(name)
     settings = settings or EngineSettings()
-
-    def choice(chosen: str, reason: str) -> EngineChoice:
-        return EngineChoice(chosen, reason, training_set, settings, name == "auto")
-
-    if settings.limits is None and settings.penalties is not None:
-        return choice(
-            "none",
-            "C is finite, and scale_range is None. A common factor of all features is a change of C, so that a soft margin "
-            "has no verdict about every rescaling; give a finite scale_range, such as 2 for factors in [1/2, 2]",
-        )
-    if settings.limits is None and name == "gap":
-        return choice("none", "engine='gap' needs a finite scale_range, such as 2 for factors in [1/2, 2]")
-    if settings.limits is not None:
-        if name not in ("auto", "gap"):
-            return choice(
-                "none", f"engine={name!r} considers every rescaling; a scale_range needs engine='gap' or 'auto'"
-            )
-        return choice(
-            "gap", "a limited range of rescalings" + (" and a soft margin" * (settings.penalties is not None))
-        )
-    if name == "milp":
-        return choice("milp:highs", "asked for; HiGHS is the default solver")
-    if name != "auto":
-        return choice(name, "asked for")
+    why_none = _unanswerable(name, settings)
+    if why_none:
+        return EngineChoice("none", why_none, training_set, settings)
+    able = _able(settings)
+    if name != AUTO:
+        chosen = full_name(name)
+        reason = "asked for" if chosen == name else f"asked for; {chosen.partition(':')[2]} is the default solver"
+        return EngineChoice(chosen, _of_ranges(settings) or reason, training_set, settings)
+    if len(able) == 1:
+        reason = _of_ranges(settings) or "the only engine for this"
+        return EngineChoice(full_name(able[0]), reason, training_set, settings)
     n = int((np.ptp(training_set.features, axis=0) > 0).sum())
     size = f"{n} feature{'s' * (n != 1)} that var{'y' if n != 1 else 'ies'} and {training_set.n_rows} rows"
-    if n <= _MOST_FEATURES or most_vertices(n, training_set.n_rows) <= _FEW_VERTICES:
-        return choice("complex", f"{size} have few enough vertices to enumerate")
-    return choice("milp:highs", f"{size} have too many vertices to enumerate (more than {_MOST_FEATURES} features)")
+    enumerating = [name for name in able if registered(name).abilities.enumerates]
+    others = [full_name(name) for name in able if name not in enumerating]
+    if enumerating and (n <= _MOST_FEATURES or most_vertices(n, training_set.n_rows) <= _FEW_VERTICES):
+        reason = f"{size} have few enough vertices to enumerate"
+        return EngineChoice(
+            full_name(enumerating[0]), reason, training_set, settings, fallback=others[0] if others else None
+        )
+    reason = f"{size} have too many vertices to enumerate (more than {_MOST_FEATURES} features)"
+    return EngineChoice(others[0], reason, training_set, settings)
+
+
+def _able(settings: EngineSettings) -> list[str]:
+    """The engines that can do what the settings need, in the registry's order."""
+    return [name for name, entry in REGISTRY.items() if not entry.abilities.missing(settings.needs)]
+
+
+def _of_ranges(settings: EngineSettings) -> str:
+    """The question in words where ranges are limited, which is then the reason for the engine."""
+    if settings.limits is None:
+        return ""
+    return "a limited range of rescalings" + (" and a soft margin" * (settings.penalties is not None))
+
+
+def _unanswerable(name: str, settings: EngineSettings) -> str:
+    """Why no engine, or not the one that was asked for, can do what the settings need; "" where it can."""
+    if settings.limits is None and settings.penalties is not None:
+        return (
+            "C is finite, and scale_range is None. A common factor of all features is a change of C, so that a soft margin "
+            "has no verdict about every rescaling; give a finite scale_range, such as 2 for factors in [1/2, 2]"
+        )
+    able = _able(settings)
+    if not able:
+        return _nobody_can(settings)
+    if name == AUTO or name.partition(":")[0] in able:
+        return ""
+    missing = registered(name).abilities.missing(settings.needs)
+    others = " or ".join(map(repr, [*able, AUTO]))
+    why = {
+        "every_rescaling": f"engine={name!r} needs a finite scale_range, such as 2 for factors in [1/2, 2]",
+        "limited_ranges": f"engine={name!r} considers every rescaling; a scale_range needs engine={others}",
+    }
+    return why.get(missing[0], f"engine={name!r} has no {missing[0].replace('_', ' ')}; that needs engine={others}")
+
+
+def _nobody_can(settings: EngineSettings) -> str:
+    if settings.limits is not None and "mixed_ranges" in settings.needs:
+        free = np.flatnonzero((settings.limits[:, 0] == 0) | np.isinf(settings.limits[:, 1]))
+        return (
+            f"feature(s) {listing(free.tolist())} may be rescaled without limit, others not: there is no engine for such a "
+            "mixture. Give every feature a finite range, such as (1e-3, 1e3), or scale_range=None"
+        )
+    wanted = ", ".join(sorted(need.replace("_", " ") for need in settings.needs))
+    return f"no engine can do all of this at once: {wanted}"

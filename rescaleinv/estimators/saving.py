@@ -11,7 +11,6 @@ import json
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from rescaleinv.errors import InputError
 _FORMAT = "rescaleinv-model"
 _VERSION = 1
 _HEADER = "header"
+_OF_ENGINE = "vertices."
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -145,24 +145,16 @@ def require_finite(values: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
         raise ValueError(f"it has numbers of shape {values.shape} where finite ones of shape {shape} belong")
 
 
-def pack_vertices(engine: Engine | None) -> tuple[dict[str, Any] | None, Arrays]:
-    """The vertices that an engine has enumerated, or nothing."""
-    vertices = getattr(engine, "enumerated", None)
-    if vertices is None:
+def pack_engine(engine: Engine | None) -> tuple[dict[str, Any] | None, Arrays]:
+    """What an engine has computed and keeps (the vertices of the complex), or nothing."""
+    state = None if engine is None else engine.state()
+    if state is None:
         return None, {}
-    values = {field.name: getattr(vertices, field.name) for field in fields(vertices)}
-    arrays = {f"vertices.{name}": value for name, value in values.items() if isinstance(value, np.ndarray)}
-    return {name: value for name, value in values.items() if f"vertices.{name}" not in arrays}, arrays
+    facts, arrays = state
+    return facts, {f"{_OF_ENGINE}{name}": value for name, value in arrays.items()}
 
 
-def unpack_vertices(state: dict[str, Any], arrays: Arrays, engine: Engine) -> None:
-    """Give a new engine the vertices of a file, as if it had enumerated them."""
-    from rescaleinv.engines.complex.engine import ComplexEngine
-    from rescaleinv.engines.complex.walk import Vertices
-
-    if not isinstance(engine, ComplexEngine):
-        raise TypeError("it has vertices, and its parameters ask for an engine without")
-    prefix = "vertices."
-    stored: dict[str, Any] = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
-    vertices = Vertices(**stored, **state)
-    engine.restore(vertices)
+def unpack_engine(facts: dict[str, Any], arrays: Arrays, engine: Engine) -> None:
+    """Give a new engine what the file has of another's work, as if it had computed it."""
+    stored = {name.removeprefix(_OF_ENGINE): value for name, value in arrays.items() if name.startswith(_OF_ENGINE)}
+    engine.restore_state(facts, stored)

@@ -19,10 +19,12 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from rescaleinv._util.types import FloatArray, IntArray
-from rescaleinv.engines.choice import EngineChoice, EngineSettings, check_engine_name, choose_engine
+from rescaleinv.engines import EngineSettings
+from rescaleinv.engines.choice import EngineChoice, check_engine_name, choose_engine
 from rescaleinv.errors import InputError, LeftOutWarning, NotAvailableError
 from rescaleinv.estimators import saving as model_io
 from rescaleinv.estimators.reference import ReferenceSVM
+from rescaleinv.theory.inputs import as_labels
 from rescaleinv.theory.invariance import check_invariance
 from rescaleinv.theory.scale_range import as_groups, as_scale_range
 from rescaleinv.theory.separability import is_separable, separable_subset
@@ -166,9 +168,9 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         weights = checked_weights(sample_weight, features)
         # what has no weight is not there, and says nothing about the classes either
         rows = np.flatnonzero(weights)
-        whole = TrainingSet(
-            features[rows], labels[rows], feature_names=None if names is None else names.tolist(), row_numbers=rows
-        )
+        signs, pair = as_labels(labels[rows], len(rows))
+        feature_names = None if names is None else tuple(names.tolist())
+        whole = TrainingSet._trusted(features[rows], signs, pair, feature_names, rows)
         classes = np.unique(labels[rows])
         weights = self._with_class_weights(labels[rows], classes, weights[rows])
         training_set, svm = self._trained(whole, weights)
@@ -295,7 +297,32 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         Verdicts(3 points: 1 strongly positive (33%), 1 strongly negative (33%), 1 neutral (33%))
         """
         check_is_fitted(self)
-        return self.engine_.engine.certify(checked_features(self, X, fitting=False))
+        return self.engine_.engine.certify_checked(checked_features(self, X, fitting=False))
+
+    def prove(self, path: str | Path) -> Any:
+        """Write the proof of the training set, and have it checked by ``rescaleinv.verify``, exactly.
+
+        Strong verdicts of ``certify`` are "certified" from then on, and their certificates refer to this proof;
+        ``Verdicts.prove`` makes them "proved". With engine "gap" certificates stand by themselves, and the mixed-integer
+        programs prove no strong verdict: both raise ``NotAvailableError``.
+
+        Returns
+        -------
+        ComplexProof
+            Its ``path``, ``sha256``, ``n_vertices``, ``n_bytes``, and how many edges had to be corrected.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     clf.prove(pathlib.Path(folder) / "complex.jsonl").n_vertices
+        2
+        >>> print(clf.certify([[-1, 4], [4, 4], [0, 0]]).prove().status)
+        ['proved' 'proved' 'proved']
+        """
+        check_is_fitted(self)
+        return self.engine_.engine.prove(path)
 
     def predict_set(self, X: Any) -> npt.NDArray[np.bool_]:
         """For each point, which of the two ``classes_`` some rescaling gives it; both where that is not known.
@@ -332,8 +359,6 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         array([[1.06, 1.07],
                [ inf,  inf]])
         """
-        from rescaleinv.engines.branch.engine import GapEngine
-
         check_is_fitted(self)
         points = checked_features(self, X, fitting=False)
         found = np.full((len(points), 2), np.inf)
@@ -341,11 +366,10 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         limits, groups = self._check_range(None if names is None else list(names))
         frozen = np.zeros(self.n_features_in_, bool) if limits is None else (limits == 1).all(axis=1)
         ranges = np.where(frozen[:, None], 1.0, [0.5, 2.0])  # radius tries its own for those that are not frozen
-        gap = choose_engine("gap", self.training_set_, self._settings(ranges, groups)).engine
-        assert isinstance(gap, GapEngine)
+        engine = choose_engine("auto", self.training_set_, self._settings(ranges, groups)).engine
         left = np.flatnonzero(~self._same_for_every_rescaling(points))
         if left.size:
-            found[left] = gap.radius(points[left], ratio=ratio, largest=largest)
+            found[left] = engine.radius(points[left], ratio=ratio, largest=largest)
         return found
 
     def _same_for_every_rescaling(self, points: FloatArray) -> npt.NDArray[np.bool_]:
@@ -356,9 +380,10 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
             return np.zeros(len(points), dtype=bool)
         settings = replace(self._settings(None, None), penalties=None)
         everything = choose_engine("auto", self.training_set_, settings)
-        if everything.name == "complex":
-            engine = self.engine_.engine if self.engine_.name == "complex" else everything.engine
-            return engine.certify(points).strong
+        if everything.abilities.enumerates:
+            own = self.engine_.abilities
+            engine = self.engine_.engine if own.enumerates and own.every_rescaling else everything.engine
+            return engine.certify_checked(points).strong
         sides = np.where(self._reference.decision_function(points) >= 0, 1, -1)
         return np.array(
             [
@@ -383,7 +408,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         classes, class_arrays = model_io.pack_labels(self.classes_)
-        state, vertex_arrays = model_io.pack_vertices(self.engine_.made)
+        state, engine_arrays = model_io.pack_engine(self.engine_.made)
         content = {
             "params": model_io.pack(self._fitted_parameters),  # as they were, whatever was set since
             "feature_names": None if names is None else names.tolist(),
@@ -401,7 +426,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         }
         if self._penalties is not None:
             arrays["penalties"] = self._penalties
-        model_io.write(path, content, {**arrays, **class_arrays, **vertex_arrays})
+        model_io.write(path, content, {**arrays, **class_arrays, **engine_arrays})
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -440,7 +465,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
                 model_io.require_finite(penalties, (training_set.n_rows,))
             estimator._choose_engine(penalties)
             if content["vertices"] is not None:
-                model_io.unpack_vertices(content["vertices"], arrays, estimator.engine_.engine)
+                model_io.unpack_engine(content["vertices"], arrays, estimator.engine_.engine)
         return estimator
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rescaleinv._util.types import FloatArray
-from rescaleinv.engines.complex.engine import ComplexEngine
+from rescaleinv.engines import Extremes
 from rescaleinv.errors import InputError
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.plotting.polygons import intersection
@@ -101,7 +101,7 @@ class RegionsDisplay:
             (least, largest) of each of the two features; if not given, a little more than the points need.
         ax : matplotlib axes, optional
         """
-        engine = _complex_engine(estimator)
+        extremes = _extremes(estimator)
         training_set = estimator.training_set_
         names = training_set.feature_names or tuple(f"feature {j}" for j in range(training_set.n_features))
         i, j = (_column(feature, names) for feature in _pair(features))
@@ -112,7 +112,7 @@ class RegionsDisplay:
         shown = rows if points is None else np.vstack([rows, points[:, [i, j]]])
         box = _box(limits, shown)
         position = _position(at, names, np.median(training_set.features, axis=0))
-        regions, lines = _regions(engine, position, (i, j), box)
+        regions, lines = _regions(extremes, position, (i, j), box)
         others = [k for k in range(len(names)) if k not in (i, j)]
         text = ", ".join(f"{shortened(names[k], 16)} {position[k]:g}" for k in others[:6])
         display = cls(
@@ -122,7 +122,7 @@ class RegionsDisplay:
             names=(names[i], names[j]),
             rows=rows,
             signs=training_set.signs,
-            verdicts=None if points is None else engine.certify(points),
+            verdicts=None if points is None else estimator.engine_.engine.certify_checked(points),
             columns=(i, j),
             at=text + (", …" if len(others) > 6 else ""),
         )
@@ -176,18 +176,18 @@ class RegionsDisplay:
                 )
 
 
-def _complex_engine(estimator: Any) -> ComplexEngine:
+def _extremes(estimator: Any) -> Extremes:
     if not isinstance(estimator, RescaleInvariantSVC):
         raise InputError(f"{type(estimator).__name__} was given; a fitted RescaleInvariantSVC is needed")
     if not hasattr(estimator, "engine_"):
         raise InputError("the estimator is not fitted; call fit first")
-    engine = estimator.engine_.engine
-    if not isinstance(engine, ComplexEngine) or not engine.complete:
+    extremes = estimator.engine_.engine.extremes()
+    if extremes is None:
         raise InputError(
             f"the regions are drawn from all vertices of the complex, and the engine is {estimator.engine_} "
             'or was stopped; use engine="complex" with fewer features'
         )
-    return engine
+    return extremes
 
 
 def _pair(features: Any) -> list[Any]:
@@ -232,15 +232,15 @@ def _box(limits: Any, shown: FloatArray) -> FloatArray:
 
 
 def _regions(
-    engine: ComplexEngine, position: FloatArray, columns: tuple[int, int], box: FloatArray
+    extremes: Extremes, position: FloatArray, columns: tuple[int, int], box: FloatArray
 ) -> tuple[dict[Verdict, FloatArray], FloatArray]:
     """The polygons, found in the conditioned units of the vertices (large offsets lose no digits there)."""
-    conditioning = engine.reduced_training_set.conditioning
+    conditioning = extremes.conditioning
     corners = np.tile(position, (4, 1))
     corners[:, columns[0]] = box[0, [0, 1, 1, 0]]
     corners[:, columns[1]] = box[1, [0, 0, 1, 1]]
     inner = conditioning.apply(corners)
-    solutions = np.unique(engine.vertices.solutions, axis=0)
+    solutions = np.unique(extremes.solutions, axis=0)
     others = [k for k in range(len(position)) if k not in columns]
     normals = solutions[:, columns]
     offsets = solutions[:, others] @ inner[0, others] + solutions[:, -1]

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -63,18 +63,44 @@ class TrainingSet:
         features = as_matrix(X)
         if len(features) == 1:
             raise InputError("the training set has one row (1 sample); both classes are needed, so two rows at least")
-        self.signs, self.classes = as_labels(y, len(features), positive)
+        signs, classes = as_labels(y, len(features), positive)
         names = feature_names if feature_names is not None else column_names(X)
         if names is not None and len(names) != features.shape[1]:
             raise InputError(f"{len(names)} feature names were given for {features.shape[1]} features")
-        self.feature_names: tuple[str, ...] | None = None if names is None else tuple(names)
-        self.features = features.copy()  # as_matrix returns the caller's own memory where it can
-        self.row_numbers: IntArray = np.arange(len(features)) if row_numbers is None else np.array([*row_numbers])
-        if len(self.row_numbers) != len(features):
-            raise InputError(f"{len(self.row_numbers)} row numbers were given for {len(features)} rows")
-        for array in (self.features, self.signs, self.row_numbers):
+        numbers = np.arange(len(features)) if row_numbers is None else np.array([*row_numbers])
+        if len(numbers) != len(features):
+            raise InputError(f"{len(numbers)} row numbers were given for {len(features)} rows")
+        # as_matrix returns the caller's own memory where it can
+        self._set(features.copy(), signs, classes, None if names is None else tuple(names), numbers)
+
+    @classmethod
+    def _trusted(
+        cls,
+        features: FloatArray,
+        signs: npt.NDArray[np.int8],
+        classes: tuple[Any, Any],
+        feature_names: tuple[str, ...] | None,
+        row_numbers: IntArray,
+    ) -> Self:
+        """A training set of what was checked before. It owns the arrays from now on, and makes them read-only."""
+        new = cls.__new__(cls)
+        new._set(features, signs, classes, feature_names, row_numbers)
+        return new
+
+    def _set(
+        self,
+        features: FloatArray,
+        signs: npt.NDArray[np.int8],
+        classes: tuple[Any, Any],
+        feature_names: tuple[str, ...] | None,
+        row_numbers: IntArray,
+    ) -> None:
+        self.features, self.signs, self.classes = features, signs, classes
+        self.feature_names: tuple[str, ...] | None = feature_names
+        self.row_numbers: IntArray = row_numbers
+        for array in (features, signs, row_numbers):
             array.flags.writeable = False
-        self.conditioning = Conditioning.of(self.features)
+        self.conditioning = Conditioning.of(features)
 
     def __repr__(self) -> str:
         return (
@@ -248,18 +274,18 @@ class TrainingSet:
         if not chosen.size:
             raise InputError("no rows were chosen; both classes are needed, so two rows at least")
         try:
-            self.row_numbers[chosen]
+            signs = self.signs[chosen]
         except IndexError as error:
             raise InputError(f"these are not rows of a training set of {self.n_rows} rows: {error}") from error
-        part = TrainingSet(
-            self.features[chosen],
-            self.signs[chosen],
-            positive=1,
-            feature_names=self.feature_names,
-            row_numbers=self.row_numbers[chosen],
+        if signs.ndim != 1:
+            raise InputError(
+                f"the rows were given in {signs.ndim} dimensions; a sequence of positions, or a mask, is needed"
+            )
+        if len(np.unique(signs)) < 2:
+            raise InputError(f"the rows chosen have one class ({signs[0]}, {len(signs)} rows); both are needed")
+        return TrainingSet._trusted(
+            self.features[chosen], signs, self.classes, self.feature_names, self.row_numbers[chosen]
         )
-        part.classes = self.classes
-        return part
 
 
 def require_training_set(value: Any) -> None:

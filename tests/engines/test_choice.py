@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from rescaleinv import ComplexEngine, GapEngine, InputError, MilpEngine, NotAvailableError, TrainingSet
-from rescaleinv.engines.choice import EngineSettings, choose_engine, most_vertices
+from rescaleinv.engines import REGISTRY, Abilities, EngineSettings, Registered
+from rescaleinv.engines.choice import choose_engine, most_vertices
 
 
 def separable(n_rows, n_features, n_constant=0):
@@ -105,3 +106,26 @@ def test_limited_ranges_are_for_the_gap_engine():
 def test_unknown_names_are_refused():
     with pytest.raises(InputError, match="the engine 'milp:cplex' is not known"):
         choose_engine("milp:cplex", separable(8, 2))
+
+
+def test_a_new_line_of_the_registry_is_chosen_by_what_it_can_do(monkeypatch):
+    training_set = separable(8, 2)
+    mixed = EngineSettings(limits=np.array([[0.5, 2.0], [0.0, np.inf]]))
+    assert choose_engine("auto", training_set, mixed).name == "none"
+    able = Abilities(limited_ranges=True, mixed_ranges=True)
+    monkeypatch.setitem(REGISTRY, "made-up", Registered("milp.engine:MilpEngine", able))
+    assert choose_engine("auto", training_set, mixed).name == "made-up"
+    assert choose_engine("made-up", training_set, mixed).name == "made-up"
+    refused = choose_engine("gap", training_set, mixed)
+    assert (refused.name, refused.abilities) == ("none", Abilities())
+    assert refused.reason == "engine='gap' has no mixed ranges; that needs engine='made-up' or 'auto'"
+    # what it can't do stays with the others
+    assert choose_engine("auto", training_set).name == "complex"
+    in_groups = EngineSettings(limits=np.array([[0.5, 2.0]] * 2), groups=np.zeros(2, dtype=int))
+    assert choose_engine("auto", training_set, in_groups).name == "gap"
+
+
+def test_what_nobody_can_do_is_said():
+    settings = EngineSettings(groups=np.zeros(2, dtype=int))
+    choice = choose_engine("auto", separable(8, 2), settings)
+    assert (choice.name, choice.reason) == ("none", "no engine can do all of this at once: every rescaling, groups")

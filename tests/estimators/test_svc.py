@@ -223,7 +223,7 @@ def test_groups_are_for_limited_ranges():
 
 def test_a_mixture_of_free_and_limited_features_is_a_clear_error():
     clf = RescaleInvariantSVC(scale_range=[(1, 1), (0, np.inf)]).fit(ROWS, LABELS)
-    with pytest.raises(InputError, match="no engine for such a mixture"):
+    with pytest.raises(NotAvailableError, match="no engine for such a mixture"):
         clf.certify(POINTS)
 
 

@@ -1,14 +1,15 @@
-"""Small integer training sets of all kinds: both engines against brute force, which shares no code with them."""
+"""Small integer training sets of all kinds: each engine against brute force, which shares no code with them."""
 
 from fractions import Fraction
 
 import brute_force
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from rescaleinv.engines.complex.engine import ComplexEngine
-from rescaleinv.engines.milp.engine import MilpEngine
+from rescaleinv.engines import REGISTRY, EngineSettings, full_name
+from rescaleinv.engines.choice import make_engine
 from rescaleinv.theory.separability import is_separable
 from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verdict import Verdict
@@ -28,22 +29,26 @@ def training_sets_with_a_point(draw):
     return training_set, np.array(point) / 2
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much])
-@given(training_sets_with_a_point())
-def test_the_complex_engine_equals_brute_force(example):
-    training_set, point = example
-    verdicts = ComplexEngine(training_set, n_jobs=1).certify(point[None, :])
-    assert verdicts[0] == brute_force.exact_verdict(training_set, [Fraction(x) for x in point.tolist()])
-    if verdicts[0] is Verdict.NEUTRAL:
-        assert check(verdicts.certificate(0).to_json()) == "neutral"
+# Engines that have to build a model for each point take longer.
+EXAMPLES = {name: 150 if entry.abilities.enumerates else 25 for name, entry in REGISTRY.items()}
+FOR_EVERY_RESCALING = [name for name, entry in REGISTRY.items() if entry.abilities.every_rescaling]
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much])
-@given(training_sets_with_a_point())
-def test_the_milp_engine_equals_brute_force(example):
-    training_set, point = example
-    verdicts = MilpEngine(training_set).certify(point[None, :])
-    assert verdicts[0] in (
-        Verdict.UNKNOWN,
-        brute_force.exact_verdict(training_set, [Fraction(x) for x in point.tolist()]),
+@pytest.mark.parametrize("name", FOR_EVERY_RESCALING)
+def test_every_engine_equals_brute_force(name):
+    @settings(
+        max_examples=EXAMPLES[name],
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.filter_too_much],
     )
+    @given(training_sets_with_a_point())
+    def equals_brute_force(example):
+        training_set, point = example
+        verdicts = make_engine(full_name(name), training_set, EngineSettings()).certify(point[None, :])
+        true = brute_force.exact_verdict(training_set, [Fraction(x) for x in point.tolist()])
+        assert verdicts[0] == true or (verdicts[0] is Verdict.UNKNOWN and not REGISTRY[name].abilities.enumerates)
+        if verdicts[0] is Verdict.NEUTRAL:
+            assert check(verdicts.certificate(0).to_json()) == "neutral"
+
+    equals_brute_force()

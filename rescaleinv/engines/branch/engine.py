@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from rescaleinv import verify
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.certificates.certificate import Certificate, Witness
+from rescaleinv.engines import Engine, EngineSettings
 from rescaleinv.engines.branch.certificates import SCOPE, certificate
 from rescaleinv.engines.branch.problem import LimitedProblem
 from rescaleinv.engines.branch.radius import Radius
@@ -30,7 +30,7 @@ _PARTS_A_RANGE = 1500
 _POINTS_A_TURN = 8
 
 
-class GapEngine:
+class GapEngine(Engine):
     """Decides whether a label is the same for all rescalings in a limited range, with a hard or a soft margin.
 
     A strong verdict comes with parts that cover the range, each settled by an inequality that anyone can check; a neutral
@@ -116,13 +116,30 @@ class GapEngine:
         self.left_out: int = int(left_out)
         self.progress: bool | None = progress
 
+    name = "gap"
+    scope = SCOPE  # claims are about the range
+
+    @classmethod
+    def from_settings(cls, training_set: TrainingSet, settings: EngineSettings) -> Self:
+        """Make the engine with what it needs of the settings."""
+        from joblib import effective_n_jobs
+
+        return cls(
+            training_set,
+            settings.limits,
+            groups=settings.groups,
+            penalties=settings.penalties,
+            time_limit=settings.time_limit,
+            n_jobs=int(effective_n_jobs(settings.n_jobs)),
+            left_out=settings.left_out,
+        )
+
     def precompute(self) -> None:
         """Train the SVM at the given scaling."""
         _ = self.problem.given
 
-    def certify(self, points: Any) -> Verdicts:
-        """The verdicts of the points (a table, one row a point)."""
-        rows = as_matrix(points, what="the points", n_features=self.training_set.n_features)
+    def certify_checked(self, rows: FloatArray) -> Verdicts:
+        """``certify`` for a matrix that was already checked."""
         self.precompute()
         codes, reasons = np.full(len(rows), Verdict.UNKNOWN, dtype=np.int8), np.full(len(rows), "", dtype=object)
         with progress_bar("points", self.progress, len(rows)) as bar:
@@ -188,15 +205,6 @@ class GapEngine:
                     bar.show(i + 1)
         return found
 
-    # --- what a prover offers -----------------------------------------------------------------------------------------
-
-    scope = SCOPE  # claims are about the range
-
-    @property
-    def complexes(self) -> list[verify.Complex]:
-        """None: each certificate of this engine stands by itself."""
-        return []
-
     def _decided(self, point: FloatArray) -> Decision:
         # what was decided once within a time limit is decided again without one
         return decide(self.problem, point, max_parts=max(self.max_parts, DEFAULT_MAX_PARTS))
@@ -207,23 +215,27 @@ class GapEngine:
             self.problem, point, decision, self.limits[first], penalties=self.penalties, left_out=self.left_out
         )
 
-    def explain(self, point: FloatArray) -> Witness:
+    def explain(self, point: Any) -> Witness:
         """Two rescalings in the range that disagree about a neutral point."""
-        decision = self._decided(point)
+        row = self._checked_point(point)
+        decision = self._decided(row)
         if decision.positive is None or decision.negative is None:
             raise CertificateError(
                 f"no two rescalings were found that disagree: {decision.reason or 'the point is strong'}"
             )
         return Witness(
-            self._rescaling(decision.positive), self._rescaling(decision.negative), self._certificate(point, decision)
+            self._rescaling(decision.positive), self._rescaling(decision.negative), self._certificate(row, decision)
         )
 
     def _rescaling(self, flip: Flip) -> FloatArray:
         return np.clip(flip.factors[self.groups] ** -0.5, self.limits[:, 0], self.limits[:, 1])
 
-    def strong_certificate(self, point: FloatArray, verdict: Verdict) -> Certificate:
-        """The parts that cover the range, and what settles each."""
-        decision = self._decided(point)
+    def certificate(self, point: Any, verdict: Verdict) -> Certificate:
+        """Two rescalings in the range, or the parts that cover the range and what settles each."""
+        if verdict is Verdict.NEUTRAL:
+            return self.explain(point).certificate
+        row = self._checked_point(point)
+        decision = self._decided(row)
         if decision.cover is None or decision.sign != verdict:
             raise CertificateError(f"the verdict was not found again: {decision.reason or 'another one was'}")
-        return self._certificate(point, decision)
+        return self._certificate(row, decision)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 from rescaleinv import verify
 from rescaleinv._util.progress import progress_bar
@@ -22,7 +22,7 @@ from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import Certificate, Witness
 from rescaleinv.certificates.finite_rescaling import label_at_finite_rescaling
 from rescaleinv.certificates.two_rescalings import certificate_of, exact_optimum, witness_from
-from rescaleinv.engines import Engine
+from rescaleinv.engines import Engine, EngineSettings, EngineState, Extremes
 from rescaleinv.engines.complex.hull import extremes, outer_vertices
 from rescaleinv.engines.complex.proof import ComplexProof, ProofWriter
 from rescaleinv.engines.complex.ties import ExactVertices, attained_tie
@@ -30,7 +30,6 @@ from rescaleinv.engines.complex.walk import Budget, Vertices, available_processo
 from rescaleinv.engines.redundant_rows import rows_that_matter
 from rescaleinv.errors import CertificateError, InputError
 from rescaleinv.theory.exact_svm import ExactClassifier
-from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.theory.rationals import rational_text
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
@@ -63,7 +62,7 @@ def _to_float(value: Fraction) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
-class ComplexEngine:
+class ComplexEngine(Engine):
     """All rescalings at once: the vertices of the closure of RO(X), and what they say of any number of points.
 
     The number of vertices grows about threefold with each feature: thousands at 10 features, a million at 14.
@@ -127,6 +126,21 @@ class ComplexEngine:
         self._lock: Any = threading.Lock()
         self._vertices: Vertices | None = None
 
+    name = "complex"
+
+    @classmethod
+    def from_settings(cls, training_set: TrainingSet, settings: EngineSettings) -> Self:
+        """Make the engine with what it needs of the settings."""
+        options: dict[str, Any] = {} if settings.max_vertices is None else {"max_vertices": settings.max_vertices}
+        return cls(
+            training_set,
+            max_seconds=settings.max_seconds,
+            fallback=settings.fallback,
+            n_jobs=int(effective_n_jobs(settings.n_jobs)),
+            left_out=settings.left_out,
+            **options,
+        )
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
@@ -183,10 +197,24 @@ class ComplexEngine:
         self.__dict__.pop("_outer_solutions", None)
         self._vertices = vertices
 
-    @property
-    def enumerated(self) -> Vertices | None:
+    def extremes(self) -> Extremes | None:
+        """The vertices and their units, if the enumeration is complete."""
+        if not self.complete:
+            return None
+        return Extremes(self.vertices.solutions, self._reduced.conditioning)
+
+    def state(self) -> EngineState | None:
         """The vertices if they have been enumerated already."""
-        return self._vertices
+        if self._vertices is None:
+            return None
+        values = {field.name: getattr(self._vertices, field.name) for field in fields(self._vertices)}
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        return {name: value for name, value in values.items() if name not in arrays}, arrays
+
+    def restore_state(self, facts: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take the vertices of a model file, as if they had been enumerated."""
+        values: dict[str, Any] = {**arrays, **facts}
+        self.restore(Vertices(**values))
 
     @property
     def vertices(self) -> Vertices:
@@ -256,8 +284,6 @@ class ComplexEngine:
         vertices = self.vertices
         return ProofWriter(self.training_set, self._kept, vertices, left_out=self.left_out, n_threads=self.n_threads)
 
-    scope = ""
-
     @property
     def complexes(self) -> list[verify.Complex]:
         """The complex certificate, if it was checked."""
@@ -293,24 +319,23 @@ class ComplexEngine:
                 bar.show(done)
         return lower, upper
 
-    def certify(self, points: Any) -> Verdicts:
-        """The verdicts of the points (a table, one row a point)."""
-        table = as_matrix(points, n_features=self.training_set.n_features)
-        lower, upper = self.decision_ranges(table)
+    def certify_checked(self, rows: FloatArray) -> Verdicts:
+        """``certify`` for a matrix that was already checked."""
+        lower, upper = self.decision_ranges(rows)
         largest = np.abs(self.vertices.solutions).max(axis=0)
         with np.errstate(over="ignore"):  # an infinite nearness sends the point to the rationals
-            near = _NEAR * (1 + np.abs(self._reduced.conditioning.apply(table)) @ largest[:-1] + largest[-1])
-        code = np.full(len(table), Verdict.UNKNOWN, dtype=np.int8)
+            near = _NEAR * (1 + np.abs(self._reduced.conditioning.apply(rows)) @ largest[:-1] + largest[-1])
+        code = np.full(len(rows), Verdict.UNKNOWN, dtype=np.int8)
         code[lower > near] = Verdict.STRONGLY_POSITIVE
         code[upper < -near] = Verdict.STRONGLY_NEGATIVE
         code[(lower < -near) & (upper > near)] = Verdict.NEUTRAL
-        reason = np.full(len(table), "", dtype=object)
+        reason = np.full(len(rows), "", dtype=object)
         for i in np.flatnonzero(code == Verdict.UNKNOWN):
-            decision = self._decide_exactly(table[i])
+            decision = self._decide_exactly(rows[i])
             code[i], lower[i], upper[i], reason[i] = decision.code, decision.lower, decision.upper, decision.reason
         strong = "computed" if self.proof is None else "certified"
         status = np.where(code == Verdict.NEUTRAL, "certified", np.where(code == Verdict.UNKNOWN, "", strong))
-        verdicts = Verdicts(code, lower, upper, reason, status.astype(object), table, self)
+        verdicts = Verdicts(code, lower, upper, reason, status.astype(object), rows, self)
         return verdicts if self.complete else self._partial(verdicts)
 
     def _near_zero(self, point: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
@@ -361,13 +386,15 @@ class ComplexEngine:
                 mine[still_open] = theirs
         return Verdicts(code, lower, upper, reason, status, verdicts.points, self)
 
-    def strong_certificate(self, point: Any, verdict: Verdict) -> Certificate:
-        """The certificate of a strong verdict: it refers to the complex certificate, which must have been written."""
+    def certificate(self, point: Any, verdict: Verdict) -> Certificate:
+        """The certificate of a verdict; a strong one refers to the complex certificate, which must have been written."""
+        if verdict is Verdict.NEUTRAL:
+            return self.explain(point).certificate
         if self.proof is None:
             raise CertificateError(
                 "a strong verdict is certified by the whole complex: call prove(path) of the engine first"
             )
-        row = as_matrix([list(point)], what="the point", n_features=self.training_set.n_features)[0]
+        row = self._checked_point(point)
         exact_point = [Fraction(x) for x in row.tolist()]
         refutations: list[list[Fraction]] = []
         if verdict is Verdict.STRONGLY_NEGATIVE:
@@ -383,7 +410,7 @@ class ComplexEngine:
 
     def explain(self, point: Any) -> Witness:
         """Two finite rescalings that disagree about a neutral point, with the exact certificate."""
-        row = as_matrix([list(point)], what="the point", n_features=self.training_set.n_features)[0]
+        row = self._checked_point(point)
         exact_point = [Fraction(x) for x in row.tolist()]
         values, near = self._near_zero(row)
         positive = self._labelled(exact_point, values, near, 1)

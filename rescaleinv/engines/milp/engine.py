@@ -8,16 +8,16 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from rescaleinv import verify
 from rescaleinv._util.progress import Bar, progress_bar
 from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import Certificate, Witness
 from rescaleinv.certificates.finite_rescaling import label_at_finite_rescaling
 from rescaleinv.certificates.two_rescalings import exact_optimum, witness_from
+from rescaleinv.engines import Engine, EngineSettings
 from rescaleinv.engines.forced_label import has_one_label
 from rescaleinv.engines.milp import solvers
 from rescaleinv.engines.milp.relaxation import Clause
@@ -25,7 +25,6 @@ from rescaleinv.engines.milp.search import Classifier, Outcome, Search, decide, 
 from rescaleinv.engines.redundant_rows import without_inner_rows
 from rescaleinv.errors import CertificateError, InputError, MissingSolverError
 from rescaleinv.theory.exact_svm import ExactClassifier
-from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.theory.svm import exact_svm_at
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
@@ -38,7 +37,7 @@ _MAX_CLAUSES = 500
 _NEARLY_OTHER_SIDE = 1e-6
 
 
-class MilpEngine:
+class MilpEngine(Engine):
     """Decides points one at a time by mixed-integer programming (the paper's section 5), each solution checked exactly.
 
     A neutral verdict is exact, and has a certificate ("certified"). A strong verdict rests on a float solver's word that
@@ -99,6 +98,7 @@ class MilpEngine:
         solvers.backend(solver)  # an unknown or missing solver is an error now, not at the first point
         self.training_set: TrainingSet = training_set
         self.solver: str = solver
+        self.name: str = f"milp:{solver}"
         self.time_limit: float | None = None if time_limit is None or time_limit == float("inf") else float(time_limit)
         self.shortcuts: bool = shortcuts
         self.n_jobs: int = int(n_jobs)
@@ -106,6 +106,19 @@ class MilpEngine:
         self.progress: bool | None = progress
         self._clauses: dict[Clause, None] = {}
         self._known: list[Classifier] = []
+
+    @classmethod
+    def from_settings(cls, training_set: TrainingSet, settings: EngineSettings) -> Self:
+        """Make the engine with what it needs of the settings; the variant is the solver."""
+        from joblib import effective_n_jobs
+
+        return cls(
+            training_set,
+            solver=settings.variant,
+            time_limit=settings.time_limit,
+            n_jobs=int(effective_n_jobs(settings.n_jobs)),
+            left_out=settings.left_out,
+        )
 
     def precompute(self) -> None:
         """Find the SVM, exact, at the scaling in which all features have about the same range."""
@@ -124,9 +137,8 @@ class MilpEngine:
         rescaling = np.ldexp(1.0, -self.training_set.conditioning.exponent)
         return exact_svm_at(self.training_set, rescaling)
 
-    def certify(self, points: Any) -> Verdicts:
-        """The verdicts of the points (a table, one row per point)."""
-        rows = as_matrix(points, what="the points", n_features=self.training_set.n_features)
+    def certify_checked(self, rows: FloatArray) -> Verdicts:
+        """``certify`` for a matrix that was already checked."""
         self.precompute()
         batch = _Batch(self, rows)
         with progress_bar("points", self.progress, len(rows)) as bar:
@@ -137,15 +149,10 @@ class MilpEngine:
         reasons = np.array([outcome.reason for outcome in batch.outcomes], dtype=object)
         return Verdicts(codes, unbounded, unbounded.copy(), reasons, status.astype(object), rows, self)
 
-    scope = ""
-
-    @property
-    def complexes(self) -> list[verify.Complex]:
-        """None: a strong verdict of this engine rests on a float solver's word."""
-        return []
-
-    def strong_certificate(self, point: Any, verdict: Verdict) -> Certificate:
-        """There is none; always a ``CertificateError``."""
+    def certificate(self, point: Any, verdict: Verdict) -> Certificate:
+        """The certificate of a neutral point; a strong verdict has none, which is a ``CertificateError``."""
+        if verdict is Verdict.NEUTRAL:
+            return self.explain(point).certificate
         raise CertificateError(
             f"a {verdict_words(verdict)} verdict of the mixed-integer program has no certificate; "
             "ComplexEngine.prove makes one"
@@ -153,11 +160,11 @@ class MilpEngine:
 
     def explain(self, point: Any) -> Witness:
         """Two finite rescalings that disagree about a neutral point, and the certificate of it."""
-        row = as_matrix([list(point)], what="the point", n_features=self.training_set.n_features)
+        row = self._checked_point(point)
         self.precompute()
-        exact_point = [Fraction(x) for x in row[0].tolist()]
+        exact_point = [Fraction(x) for x in row.tolist()]
         if not all(self._labelling(exact_point, side) for side in (1, -1)):
-            verdicts = self.certify(row)
+            verdicts = self.certify_checked(row[None, :])
             if not verdicts.neutral[0]:
                 name = Verdict(int(verdicts.code[0])).name
                 raise CertificateError(f"the point is {name}, not neutral; {verdicts.reason[0]}".rstrip("; "))

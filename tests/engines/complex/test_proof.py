@@ -404,7 +404,7 @@ def test_ties_are_proved_where_they_hold_and_refused_where_they_are_attained(pro
             assert max(decision_values(engine.proof.checked, point)) == 0
             verdict = brute_force.exact_verdict(training_set, point)
             assert verdicts[i] is verdict
-            certificate = engine.strong_certificate(verdicts.points[i], Verdict.STRONGLY_NEGATIVE)
+            certificate = engine.certificate(verdicts.points[i], Verdict.STRONGLY_NEGATIVE)
             ties = certificate.content["evidence"]["ties"]
             if verdict is Verdict.STRONGLY_NEGATIVE:
                 n_strong += 1
@@ -456,7 +456,7 @@ def test_cells_between_tied_vertices_must_be_refuted_too(proved):
             ]
             assert all(any(refutes(vector, end, rows, labels) for vector in vectors) for end in ends)
             engine = proved(training_set)
-            certificate = engine.strong_certificate([0, 0, 0], Verdict.STRONGLY_NEGATIVE)
+            certificate = engine.certificate([0, 0, 0], Verdict.STRONGLY_NEGATIVE)
             certificate.content["point"] = [str(x) for x in point]
             certificate.content["evidence"]["ties"] = [[str(x) for x in vector] for vector in vectors]
             with pytest.raises(Refused, match="the decision value 0 may belong to a rescaling"):
@@ -484,7 +484,7 @@ def test_a_strong_claim_is_refused_for_every_point_that_is_not(proved):
         ties = [[str(x) for x in vector] for vector in product((-1, 0, 1), repeat=n + 1)]
         for point in points:
             truth = verdict_words(brute_force.exact_verdict(training_set, [Fraction(x) for x in point.tolist()]))
-            certificate = engine.strong_certificate(point, Verdict.STRONGLY_POSITIVE)
+            certificate = engine.certificate(point, Verdict.STRONGLY_POSITIVE)
             certificate.content["evidence"]["ties"] = ties
             for claim in {"strongly positive", "strongly negative", "neutral", "unknown", "", None} - {truth}:
                 certificate.content["claim"] = claim
@@ -500,7 +500,7 @@ def test_a_neutral_claim_needs_two_rescalings(proved):
     verdicts = engine.certify(points)
     i = int(np.flatnonzero(verdicts.neutral)[0])
     assert verdicts.lower[i] < 0 < verdicts.upper[i]
-    certificate = engine.strong_certificate(points[i], Verdict.STRONGLY_NEGATIVE)
+    certificate = engine.certificate(points[i], Verdict.STRONGLY_NEGATIVE)
     for claim, match in {
         "strongly negative": "not strongly negative: a vertex has a positive decision value",
         "strongly positive": "not strongly positive: a vertex has a negative decision value",
