@@ -173,7 +173,7 @@ def test_points_without_an_interval_are_counted(fitted):
     assert "3 without a known interval" in display.ax_.get_xlabel()
     verdicts.lower[:] = np.nan
     assert not len(IntervalsDisplay.from_verdicts(verdicts).order_)
-    with pytest.raises(InputError, match="one a point"):
+    with pytest.raises(InputError, match="one per point"):
         IntervalsDisplay.from_verdicts(verdicts, np.zeros(3))
 
 
@@ -218,7 +218,7 @@ def test_coverage_against_right_labels_by_plain_counting(fitted):
 def test_coverage_needs_two_classes():
     with pytest.raises(InputError, match="give classes"):
         CoverageDisplay.from_predictions([1, 1], [1, 1], [1.0, 2.0])
-    with pytest.raises(InputError, match="one decision value a point"):
+    with pytest.raises(InputError, match="one decision value per point"):
         CoverageDisplay.from_predictions([1, -1], [1, 1], 3.0)
 
 
