@@ -1,0 +1,286 @@
+"""The ν-SVM: a soft margin without a scale, so that "every rescaling" has a meaning for classes that overlap.
+
+It minimises ½ Σ w_j² - νρ + Σ c_i ξ_i / Σ c with y_i (w·x_i + b) >= ρ - ξ_i, or, what is the same, it is the hard-margin SVM
+of the two *reduced* convex hulls: multipliers add up to 1/2 in each class, and none exceeds its cap c_i / (ν Σ c). A common
+factor of all features changes no label, and whether the reduced hulls are disjoint does not depend on any rescaling.
+Docs: theory page, section 11.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from rescaleinv._util.types import FloatArray
+from rescaleinv.errors import InputError, InseparableError, SolverError
+from rescaleinv.theory.svm import as_rescaling
+from rescaleinv.theory.training_set import TrainingSet, require_training_set
+
+# ν must exceed the least one by this share of it: nearer than that the reduced hulls nearly touch, and floats can't tell.
+_ABOVE_LEAST = 1e-7
+# Sums of caps that differ by less than this are equal: the best intercept is then an interval.
+_SAME_SUM = 1e-12
+# The solver's ν is good to this share of it.
+_SAME_NU = 1e-9
+_SOLVER_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12, "max_iter": 400}
+
+
+@dataclass(frozen=True, eq=False)
+class NuSVM:
+    """The ν-SVM at one rescaling, in the units of the features, scaled so that its margin ρ is 1 (as ``NuSVC`` does)."""
+
+    weights: FloatArray
+    intercept: float
+    value_at_anchor: float
+    multipliers: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class NuMargin:
+    """A ν and the caps that it puts on the rows' multipliers, where these add up to 1: c_i / (ν Σ c), exactly.
+
+    Examples
+    --------
+    >>> ts = TrainingSet([[0.0], [1], [2], [3]], [-1, -1, 1, 1])
+    >>> margin = NuMargin.of(ts, 0.5)
+    >>> margin.nu, margin.caps
+    (Fraction(1, 2), array([0.5, 0.5, 0.5, 0.5]))
+    """
+
+    nu: Fraction
+    row_weights: FloatArray
+
+    @classmethod
+    def of(cls, training_set: TrainingSet, nu: float | Fraction, row_weights: Any = None) -> NuMargin:
+        """For a ν above the least one and not above the largest.
+
+        Raises
+        ------
+        InputError
+            If ν is so large that the caps of one class add up to less than 1/2.
+        InseparableError
+            If ν is not above the least one; the message says that number.
+        """
+        weights = _checked_weights(training_set, row_weights)
+        largest = largest_nu(training_set, weights)
+        if not 0 < nu <= largest:
+            raise InputError(
+                f"nu is {float(nu):g}; with {int((training_set.signs > 0).sum())} positive and "
+                f"{int((training_set.signs < 0).sum())} negative rows it must be positive and at most {float(largest):.6g}. "
+                'Choose a smaller nu, or class_weight="balanced", with which it may be up to 1'
+            )
+        least = least_nu(training_set, weights)
+        if nu <= least * (1 + _ABOVE_LEAST):
+            raise InseparableError(
+                f"nu is {float(nu):.6g}, and the classes overlap: the reduced hulls meet up to nu = {least:.6g}. Choose "
+                f"a nu above that (at most {float(largest):.6g})"
+            )
+        return cls(Fraction(nu), weights)
+
+    @classmethod
+    def like_penalty(cls, training_set: TrainingSet, C: float = 1.0, row_weights: Any = None) -> NuMargin:
+        """The ν that stands for a penalty C, see :func:`nu_of`; ``InseparableError`` where it is not above the least."""
+        weights = _checked_weights(training_set, row_weights)
+        nu = _nu_of_penalty(training_set, C, weights)
+        try:
+            return cls.of(training_set, nu, weights)
+        except InseparableError as error:
+            raise InseparableError(
+                f"the classes overlap so much that the SVM with C = {C:g} on the standardised rows has no weights at all: "
+                'it gives every point one label, and so does every rescaling. Try class_weight="balanced" or a larger nu '
+                f"({error})"
+            ) from error
+
+    @cached_property
+    def exact_caps(self) -> list[Fraction]:
+        """One per row."""
+        total = self.nu * sum((Fraction(c) for c in self.row_weights.tolist()), Fraction(0))
+        return [Fraction(c) / total for c in self.row_weights.tolist()]
+
+    @cached_property
+    def caps(self) -> FloatArray:
+        """One per row, as floats."""
+        return np.array([float(cap) for cap in self.exact_caps])
+
+
+def largest_nu(training_set: TrainingSet, row_weights: Any = None) -> Fraction:
+    """The largest ν: twice the share of the lighter class.
+
+    >>> largest_nu(TrainingSet([[0.0], [1], [2], [3]], [-1, -1, -1, 1]))
+    Fraction(1, 2)
+    """
+    totals = {1: Fraction(0), -1: Fraction(0)}
+    for sign, weight in zip(
+        training_set.signs.tolist(), _checked_weights(training_set, row_weights).tolist(), strict=True
+    ):
+        totals[sign] += Fraction(weight)
+    return 2 * min(totals.values()) / sum(totals.values())
+
+
+def least_nu(training_set: TrainingSet, row_weights: Any = None) -> float:
+    """The ν at and below which the reduced convex hulls of the classes meet: how much the classes overlap.
+
+    It is the least mean hinge loss of any hyperplane. No rescaling of the features changes it; 0 means that a hyperplane
+    separates the classes, and the largest ν (twice the share of the smaller class) that no hyperplane does better than one
+    label for all.
+
+    Parameters
+    ----------
+    training_set : TrainingSet
+    row_weights : array, optional
+        c_i > 0, one per row; 1 if not given.
+
+    Examples
+    --------
+    >>> separable = TrainingSet([[0.0], [1], [2], [3]], [-1, -1, 1, 1])
+    >>> overlapping = TrainingSet([[0.0], [2], [1], [3]], [-1, -1, 1, 1])
+    >>> least_nu(separable), round(least_nu(overlapping), 3)
+    (0.0, 0.667)
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, eye_array, hstack
+
+    from rescaleinv.theory.separability import is_separable
+
+    require_training_set(training_set)
+    weights = _checked_weights(training_set, row_weights)
+    if is_separable(training_set):
+        return 0.0
+    m, n = training_set.features.shape
+    signed = training_set.signs[:, None] * np.column_stack([training_set.conditioned, np.ones(m)])
+    answer = linprog(
+        np.concatenate([np.zeros(n + 1), weights / weights.sum()]),
+        A_ub=hstack([csr_array(-signed), -eye_array(m)], format="csr"),
+        b_ub=-np.ones(m),
+        bounds=[(None, None)] * (n + 1) + [(0, None)] * m,
+        method="highs",
+    )
+    if answer.status != 0:
+        raise SolverError(f"the least nu was not found: the solver says {answer.message}")
+    # the hinge losses of that hyperplane by our own sum: whatever the solver's tolerance is, they are a bound from above
+    margins = signed @ answer.x[: n + 1]
+    found = float(weights @ np.maximum(1 - margins, 0) / weights.sum())
+    return min(found, float(largest_nu(training_set, weights)))
+
+
+def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -> NuSVM:
+    """The ν-SVM at a rescaling τ (None: the features as they are given).
+
+    A quadratic program for Clarabel, on features divided by one common power of two, which changes no label. Where the best
+    intercept is not unique, it is the middle of the interval of the best ones, as in libsvm.
+
+    Examples
+    --------
+    >>> ts = TrainingSet([[0.0], [1], [2.5], [3], [4], [2]], [-1, -1, -1, 1, 1, 1])
+    >>> svm = nu_svm(ts, NuMargin.of(ts, 0.5))
+    >>> svm.weights.round(6), round(svm.intercept, 6)
+    (array([1.]), -2.0)
+    """
+    import cvxpy as cp
+
+    tau, caps = as_rescaling(rescaling, training_set.n_features), margin.caps
+    anchor, signs = training_set.conditioning.anchor, training_set.signs.astype(float)
+    from_anchor = training_set.features - anchor
+    spread = float(np.ptp(from_anchor * tau, axis=0).max())
+    shift = int(np.frexp(spread)[1]) if spread > 0 else 0
+    rows = np.ldexp(from_anchor * tau, -shift)
+    a = cp.Variable(len(rows))
+    gap = rows.T @ cp.multiply(signs, a)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(gap) / 2), [a >= 0, a <= caps, signs @ a == 0, cp.sum(a) == 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an inaccurate answer is good to 1e-9 at least
+        try:
+            problem.solve(solver=cp.CLARABEL, **_SOLVER_TOLERANCES)
+        except (cp.error.SolverError, ValueError) as error:
+            raise SolverError(f"the nu-SVM was not found: {error}") from error
+    if a.value is None:
+        raise SolverError(f"the nu-SVM was not found: the solver says {problem.status}")
+    multipliers = np.clip(a.value, 0.0, caps)
+    direction = rows.T @ (signs * multipliers)
+    rho, offset = _margin_and_intercept(rows @ direction, signs, caps)
+    if not rho > 0:
+        raise InseparableError(
+            "the reduced hulls of the two classes meet: nu is not above the least one (see least_nu)"
+        )
+    weights = np.ldexp(direction * tau, -shift) / rho
+    value = offset / rho
+    return NuSVM(weights, float(value - weights @ anchor), value, multipliers)
+
+
+def _margin_and_intercept(scores: FloatArray, signs: FloatArray, caps: FloatArray) -> tuple[float, float]:
+    """The best ρ and b for given scores w·x: ρ - b and ρ + b are quantiles of the two classes' scores, weighted by caps."""
+    positive = _quantile(scores[signs > 0], caps[signs > 0])
+    negative = _quantile(-scores[signs < 0], caps[signs < 0])
+    return (positive + negative) / 2, (negative - positive) / 2
+
+
+def _quantile(values: FloatArray, caps: FloatArray) -> float:
+    """Where the caps of the smaller values add up to 1/2; the middle of the interval where that is one."""
+    order = np.argsort(values, kind="stable")
+    sums = np.cumsum(caps[order])
+    first = min(int(np.argmax(sums >= 0.5 - _SAME_SUM)), len(values) - 1)
+    last = min(first + 1, len(values) - 1) if abs(sums[first] - 0.5) <= _SAME_SUM else first
+    return float((values[order[first]] + values[order[last]]) / 2)
+
+
+def _nu_of_penalty(training_set: TrainingSet, C: float, weights: FloatArray) -> Fraction:
+    from rescaleinv.theory.soft_margin import soft_margin_svm
+
+    deviation = training_set.features.std(axis=0)
+    rows = (training_set.features - training_set.features.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
+    svm = soft_margin_svm(TrainingSet(rows, training_set.signs, positive=1), C, weights)
+    slack = np.maximum(1 - training_set.signs * (rows @ svm.weights + svm.intercept), 0)
+    # Σ a = ‖w‖² + C Σ c ξ by complementarity; divided by C Σ c
+    nu = float((svm.weights @ svm.weights / C + weights @ slack) / weights.sum())
+    # Where every multiplier is at one of its ends (and rows weigh alike), ν m / 2 is a whole number, and the best intercept
+    # an interval; a ν that misses it by rounding would pick one of its ends.
+    half = Fraction(round(nu * len(rows) / 2) * 2, len(rows))
+    if (weights == weights[0]).all() and half > 0 and abs(nu - float(half)) <= _SAME_NU * nu:
+        return half
+    return min(Fraction(nu), largest_nu(training_set, weights))
+
+
+def nu_of(C: float, X: Any, y: Any, sample_weight: Any = None) -> float:
+    """The ν that stands for a penalty C: at the standardised scaling both SVMs are one.
+
+    ``ν = Σ a_i / (C m)`` of the dual ``a`` of the SVM with penalty C on the standardised training rows. The number does not
+    change with the units of the features, so it may be used under every rescaling, which a C may not.
+
+    Parameters
+    ----------
+    C : float
+        The penalty, positive and finite; 1 is what ``nu="auto"`` takes.
+    X, y
+        The training rows, as they were given to ``fit``.
+    sample_weight : array, optional
+        Positive, one per row.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> X, y = [[0.0, 1], [2, 0], [1, 3], [3, 1], [1, 1]], [-1, -1, 1, 1, -1]
+    >>> round(nu_of(1, X, y), 4), round(nu_of(100, X, y), 4)
+    (0.4, 0.004)
+    """
+    if isinstance(C, bool) or not isinstance(C, Real) or not 0 < C < float("inf"):
+        raise InputError(f"C is {C!r}; a positive and finite number is needed")
+    training_set = TrainingSet(X, y)
+    return float(_nu_of_penalty(training_set, float(C), _checked_weights(training_set, sample_weight)))
+
+
+def _checked_weights(training_set: TrainingSet, row_weights: Any) -> FloatArray:
+    if row_weights is None:
+        return np.ones(training_set.n_rows)
+    weights = np.asarray(row_weights, dtype=np.float64)
+    if weights.shape != (training_set.n_rows,) or not (np.isfinite(weights).all() and weights.min() > 0):
+        raise InputError(f"one positive, finite weight for each of {training_set.n_rows} rows is needed")
+    return weights
