@@ -151,7 +151,7 @@ def test_wrong_input_is_an_error_of_ours(name):
     with pytest.raises(InputError, match="NaN"):
         online_learner(name).fit(np.where(X == 3, np.nan, X), y)
     learner = online_learner(name).fit(X, y)
-    with pytest.raises(InputError, match=r"labels \[5\] are none of"):
+    with pytest.raises(InputError, match=r"labels \[5\] are not among"):
         learner.partial_fit(X[:1], [5])
     with pytest.raises(InputError, match="at the first call they were"):
         learner.partial_fit(X[:1], [1], classes=[1, 2])
