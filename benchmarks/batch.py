@@ -121,11 +121,10 @@ def one_run(way: str, folder: str) -> dict[str, Any]:
                 taken, summary = timed(scheduler=address)
         else:
             taken, summary = timed(n_jobs=int(way.split()[0]))
-    engine = model.engine_.engine
     return {
         "way": way,
         "rows": summary.rows,
-        "vertices": len(engine.vertices.bases),
+        "vertices": len(model.engine_.engine.vertices.bases),
         "seconds": taken,
         "rows per second": summary.rows / taken,
         "peak memory of a process (MB)": max(memory.largest.values()) / 2**10,

@@ -98,7 +98,7 @@ def test_the_markdown_has_the_figures(reduced):
 def test_the_figures_are_drawn(reduced, tmp_path):
     pytest.importorskip("matplotlib", reason="the figures need matplotlib, the extra plot")
     names = tables.draw_figures(reduced[0], tmp_path)
-    assert names == ["paper_neutral.png", "cautious.png"]
+    assert names == ["paper_neutral.png", "paper_cautious.png"]
     assert all((tmp_path / name).stat().st_size > 5000 for name in names)
     assert all(f"]({name})" in markdown(reduced[0], {"cpu_count": 2, "processor": "x"}, names) for name in names)
 

@@ -3,28 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from made_rows import counts_of_words, score_of_presence
 from scipy.sparse import csc_matrix, csr_array, csr_matrix, issparse
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
 
 from rescaleinv.errors import InputError
 from rescaleinv.scaling import METRICS, BNSScaler, MetricSelector, SupervisedScaler, feature_scores
-
-
-def counts_of_words(seed=1, n_rows=40, n_features=12, n_classes=2):
-    """Small counts: columns that are empty, full, constant, copies and multiples of others."""
-    rng = np.random.default_rng(seed)
-    counts = rng.poisson(rng.uniform(0.1, 2, n_features), (n_rows, n_features)).astype(float)
-    counts[:, 0] = 0
-    counts[:, 1] = 1
-    counts[:, 2] = 3 * counts[:, 3]
-    labels = rng.permutation(np.arange(n_rows) % (2 * n_classes) // 2)
-    return counts, labels
-
-
-def score_of_presence(metric, present, positive):
-    tp, fp = int(sum(present & positive)), int(sum(present & ~positive))
-    return float(feature_scores(metric, [tp], [fp], int(sum(positive)), int(sum(~positive)))[0])
 
 
 def best_over_thresholds(metric, column, positive):
@@ -41,7 +25,7 @@ def test_factors_against_plain_loops(metric, n_classes):
     present = [max(score_of_presence(metric, column != 0, side) for side in sides) for column in numbers.T]
     np.testing.assert_allclose(SupervisedScaler(metric).fit(numbers, labels).scale_, present, atol=1e-12)
     if metric == "idf":
-        with pytest.raises(InputError, match="looks at no classes"):
+        with pytest.raises(InputError, match="does not look at the classes"):
             SupervisedScaler(metric, threshold="best").fit(numbers, labels)
         return
     best = [max(best_over_thresholds(metric, column, side) for side in sides) for column in numbers.T]
@@ -108,27 +92,6 @@ def test_thresholds_do_not_depend_on_the_unit():
     numbers, labels = rng.normal(size=(50, 4)), np.arange(50) % 2
     scale = BNSScaler(threshold="best").fit(numbers, labels).scale_
     assert np.array_equal(BNSScaler(threshold="best").fit(-1000 * numbers + 7, labels).scale_, scale)
-
-
-def test_selection_by_one_metric_and_scaling_by_another():
-    counts, labels = counts_of_words()
-    names = [f"word {k}" for k in range(counts.shape[1])]
-    frame = pd.DataFrame(counts, columns=names)
-    gains = [score_of_presence("information_gain", column != 0, labels == 1) for column in counts.T]
-    best = sorted(sorted(range(len(gains)), key=lambda k: (-gains[k], k))[:4])
-    both = make_pipeline(MetricSelector("information_gain", 4), BNSScaler()).fit(frame, labels)
-    assert list(both.get_feature_names_out()) == [names[k] for k in best]
-    np.testing.assert_allclose(both[1].scale_, BNSScaler().fit(counts, labels).scale_[best])
-    np.testing.assert_allclose(both[0].scores_, gains, atol=1e-12)
-    sparse = make_pipeline(MetricSelector("information_gain", 4), BNSScaler()).fit_transform(csr_array(counts), labels)
-    np.testing.assert_allclose(sparse.toarray(), both.transform(frame))
-
-
-def test_of_equal_features_the_first_are_selected_and_all_where_there_are_no_more():
-    column = np.array([0, 0, 1, 1.0])[:, None]
-    selector = MetricSelector("bns", 2).fit(np.hstack([column] * 4), [0, 0, 1, 1])
-    assert list(selector.get_support(indices=True)) == [0, 1]
-    assert MetricSelector("bns", 9).fit(np.hstack([column] * 4), [0, 0, 1, 1]).get_support().all()
 
 
 def test_names_are_kept():

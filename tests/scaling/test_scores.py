@@ -80,7 +80,7 @@ def test_there_are_fifteen():
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_presence_and_absence_are_worth_the_same(metric):
-    if metric == "idf":  # it looks at no classes, and prefers what is rare
+    if metric == "idf":  # it ignores the classes, and prefers what is rare
         return
     tp, fp = np.array([3, 0, 40, 17]), np.array([1, 90, 20, 51])
     np.testing.assert_allclose(
@@ -138,7 +138,7 @@ def test_the_limit_on_rates_is_a_parameter():
     [
         (("gini", [1], [1], 2, 2), "'gini'; it must be one of none, idf, bns"),
         (("bns", [1], [1], 0, 2), "0 positive and 2 negative rows"),
-        (("bns", [3], [1], 2, 2), "above that of its class"),
+        (("bns", [3], [1], 2, 2), "above the size of its class"),
         (("bns", [1], [-1], 2, 2), "below 0"),
     ],
 )

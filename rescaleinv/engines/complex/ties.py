@@ -66,7 +66,7 @@ def attained_tie(training_set: TrainingSet, zeros: list[ExactVertex]) -> Tie:
 
     The classifiers of the closure with f = 0 are the cells all of whose vertices have f = 0. Each such cell is the least
     one that holds some of these vertices: it is tight where all of them are, and has the signs that any of them has.
-    Whether it is a cell of RO(X) is section 2's test, zeros included.
+    Whether it is a cell of RO(X) is the test of theory, section 2, zeros included.
     """
     seen: dict[tuple[frozenset[int], tuple[int, ...]], list[ExactVertex]] = {}
     refutations = []

@@ -1,4 +1,4 @@
-"""Enumerates the vertices of the closure of RO(X) by walking its edges (THEORY: perturbed, so that degeneracy is gone).
+"""Enumerates the vertices of the closure of RO(X) by walking its edges (theory, section 4), symbolically perturbed.
 
 The compiled steps are in ``_kernel``; the few that floats and residues can't decide are made in rationals here.
 """

@@ -1,0 +1,67 @@
+"""Pictures of an audit: every label and every share is in them, and nothing is cut off."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from pictures import assert_nothing_is_cut_off
+
+from rescaleinv import scaling_audit
+from rescaleinv.audit import FeatureShareDisplay, ScalingsDisplay
+from rescaleinv.datasets import load
+from rescaleinv.errors import InputError
+from rescaleinv.plotting import IntervalsDisplay, RegionsDisplay
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def audit():
+    features, labels, _ = load("breast_cancer_wisconsin")
+    return scaling_audit(features[:20, :5], labels[:20], features[20:60, :5], labels[20:60], most_radii=4)
+
+
+def test_the_heat_map_has_every_label(audit):
+    display = ScalingsDisplay.from_audit(audit)
+    cells = display.ax_.images[0].get_array() - 1
+    np.testing.assert_array_equal(cells[0], audit.verdicts.code[display.order_])
+    np.testing.assert_array_equal(cells[1:], audit.signs[audit.usable][:, display.order_])
+    shown = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert shown == ["verdict", *(one.name for one in audit.scalings if one.values is not None)]
+    assert_nothing_is_cut_off(display)
+
+
+def test_the_bars_are_the_shares(audit):
+    display = FeatureShareDisplay.from_audit(audit, most=3)
+    widths = [bar.get_width() for bar in display.ax_.patches]
+    expected = audit.features.iloc[display.order_]
+    np.testing.assert_allclose(widths[:3], expected["alone"])
+    np.testing.assert_allclose(widths[3:6], expected["neutral without"].fillna(0))
+    np.testing.assert_allclose(widths[6:], expected["fixed"])
+    assert_nothing_is_cut_off(display)
+
+
+@pytest.mark.parametrize("display", [ScalingsDisplay, FeatureShareDisplay])
+def test_pictures_of_an_audit_need_one(display):
+    with pytest.raises(InputError, match="what scaling_audit returns"):
+        display.from_audit([1, 2])
+
+
+def test_a_display_draws_into_the_axes_that_are_given(audit):
+    figure, axes = plt.subplots()
+    assert FeatureShareDisplay.from_audit(audit, ax=axes).ax_ is axes
+    assert IntervalsDisplay.from_estimator(audit.model, audit.verdicts.points, ax=axes).figure_ is figure
+
+
+def test_dollar_signs_and_long_names_in_the_data_do_no_harm():
+    rows = np.array([[-1, 5, 0], [5, -1, 1], [1.4, 1.4, 0], [1, 1, 1]], dtype=float)
+    import pandas as pd
+
+    table = pd.DataFrame(rows, columns=["$x_1^{", "a" * 300, "<script>"])
+    audit = scaling_audit(table, [1, 1, 1, 0], table, noun="$\\frac{")
+    for display in (FeatureShareDisplay.from_audit(audit), ScalingsDisplay.from_audit(audit)):
+        assert_nothing_is_cut_off(display)
+    assert_nothing_is_cut_off(RegionsDisplay.from_estimator(audit.model, table, features=("$x_1^{", "a" * 300)))
