@@ -1,10 +1,13 @@
-"""True certificates of every kind, small ones, for checkers to be tried on; and careful lies made of them."""
+"""Small true certificates of every kind, for checkers to be tried on, and careful lies made of them.
+
+``stored`` are those in data/certificates.json, which earlier versions wrote: they must stay valid. ``fresh`` makes such
+certificates with the engines as they are. Run this file to write the stored ones anew.
+"""
 
 import copy
 import functools
 import hashlib
 import json
-import random
 import tempfile
 from fractions import Fraction
 from pathlib import Path
@@ -12,9 +15,7 @@ from pathlib import Path
 import made_sets
 import numpy as np
 
-from rescaleinv import RescaleInvariantSVC
-from rescaleinv.certificates.certificate import Certificate
-
+STORE = Path(__file__).parent / "data" / "certificates.json"
 EXAMPLE = [[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]
 
 
@@ -25,68 +26,110 @@ def overlapping(seed, n_features=2, n_rows=9):
     return rng.integers(-3, 4, size=(n_rows, n_features)) + (labels[:, None] > 0), labels
 
 
+# ---- certificates by the engines
+
+
 def _certificates(model, points, name):
-    """One certificate per verdict, by name: the first few of each kind."""
+    """The first two certificates of each claim, by name."""
     verdicts = model.certify(points)
     found = {}
     for i in np.flatnonzero(~verdicts.unknown):
         certificate = verdicts.certificate(int(i))
         key = f"{name} {certificate.content['evidence']['kind']} {certificate.claim}"
         if f"{key} 2" not in found:
-            found[key if key not in found else f"{key} 2"] = certificate
+            found[key if key not in found else f"{key} 2"] = certificate.content
     return found
 
 
-@functools.cache
-def complex_proof(name):
-    """The bytes of a complex certificate, and certificates of points that refer to it."""
+def _training_of(name):
     if name == "example":
-        rows, labels = EXAMPLE
-    elif name == "tie":  # (0, -1) is strongly negative, and on the hyperplane of a limit
-        rows, labels = [(1, 1), (-1, -1)], [1, -1]
-    elif name == "many ties":  # features that can replace each other: every set of them is a joint cell
-        rows, labels = np.vstack([np.ones(5), -np.ones(5)]), [1, -1]
-    else:
-        training_set = made_sets.integer_ties(2, 3)
-        rows, labels = training_set.features, training_set.signs
+        return EXAMPLE
+    if name == "tie":  # (0, -1) is strongly negative, and on the hyperplane of a limit
+        return [(1, 1), (-1, -1)], [1, -1]
+    if name == "many ties":  # features that can replace each other: every set of them is a joint cell
+        return np.vstack([np.ones(5), -np.ones(5)]), [1, -1]
+    training_set = made_sets.integer_ties(2, 3)
+    return training_set.features, training_set.signs
+
+
+def _every_rescaling(name):
+    """A complex certificate, and certificates of points that refer to it."""
+    from rescaleinv import RescaleInvariantSVC
+
+    rows, labels = _training_of(name)
     model = RescaleInvariantSVC(engine="complex").fit(rows, labels)
+    n = np.asarray(rows).shape[1]
+    grid = np.random.default_rng(0).integers(-3, 7, (30, n))
+    points = np.vstack([-np.eye(n)[:1], np.eye(n)[:1], grid, np.asarray(rows)])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "complex.jsonl"
         model.prove(path)
-        data = path.read_bytes()
-        n = np.asarray(rows).shape[1]
-        grid = np.random.default_rng(0).integers(-3, 7, (30, n))
-        points = np.vstack([-np.eye(n)[:1], np.eye(n)[:1], grid, np.asarray(rows)])
-        return data, _certificates(model, points, name)
+        return path.read_text(encoding="ascii"), _certificates(model, points, name)
 
 
-COMPLEXES = ("example", "tie", "many ties", "integers")
+def _within_ranges():
+    """Limited rescalings: hard and soft margins, one range for all features and one for each."""
+    from rescaleinv import RescaleInvariantSVC
 
-
-@functools.cache
-def within_ranges():
-    """Certificates of limited rescalings: hard and soft margins, groups, all kinds of splits."""
     rng = np.random.default_rng(3)
     found = _certificates(RescaleInvariantSVC(scale_range=4).fit(*EXAMPLE), rng.integers(-5, 6, (20, 2)), "hard")
     integers = made_sets.integer_ties(4, 3)
     model = RescaleInvariantSVC(scale_range=[(0.5, 2), (1, 1), (0.25, 3)]).fit(integers.features, integers.signs)
     found |= _certificates(model, integers.features[:8] + rng.integers(-1, 2, (8, 3)) / 2, "mixed")
     for seed in (1, 2):
-        rows, labels = overlapping(seed)
-        soft = RescaleInvariantSVC(scale_range=2, C=1.0).fit(rows, labels)
+        soft = RescaleInvariantSVC(scale_range=2, C=1.0).fit(*overlapping(seed))
         found |= _certificates(soft, rng.normal(size=(12, 2)) * 2, f"soft {seed}")
     return found
 
 
+def fresh():
+    """What ``stored`` has, made now."""
+    complexes, certificates = {}, {}
+    for name in ("example", "tie", "many ties", "integers"):
+        complexes[name], found = _every_rescaling(name)
+        for key, content in found.items():
+            refers = content["evidence"]["kind"] == "complex"
+            certificates[key] = {"complex": name if refers else None, "content": content}
+    for key, content in _within_ranges().items():
+        certificates[key] = {"complex": None, "content": content}
+    return {"complexes": complexes, "certificates": certificates}
+
+
+# ---- certificates that are stored
+
+
 @functools.cache
-def all_certificates():
-    """(certificate, bytes of the complex certificate that it refers to, or None), by name."""
-    found = {name: (certificate, None) for name, certificate in within_ranges().items()}
-    for name in COMPLEXES:
-        data, certificates = complex_proof(name)
-        for key, certificate in certificates.items():
-            found[key] = (certificate, data if certificate.content["evidence"]["kind"] == "complex" else None)
+def stored():
+    """{"complexes": texts by name, "certificates": {"complex": a name or None, "content": …} by name}."""
+    found = json.loads(STORE.read_text(encoding="utf-8"))
+    for key, record in list(found["certificates"].items()):
+        if record["content"]["evidence"]["kind"] == "cover":
+            content = split_further(record["content"])
+            found["certificates"][f"{key}, split"] = {"complex": None, "content": content}
     return found
+
+
+def split_further(content):
+    """The same cover with its first pair split by sign, by row and by factor: what settles a part settles its parts."""
+    content = copy.deepcopy(content)
+    cover, span = content["evidence"]["cover"], content["evidence"]["range"]
+    first = next(k for k, entry in enumerate(cover) if isinstance(entry, dict))
+    pair = cover[first]
+    states = 2 if span["penalties"] is None else 3
+    extra = [["sign", 0], ["sign", 1], pair, pair, ["row", 1], *[pair] * states]
+    if first == 0:  # the whole range, which contains the factor 1
+        extra = [["factor", 0, "1"], *extra, ["row", 0], *[pair] * states]
+    cover[first : first + 1] = extra
+    return content
+
+
+def write_stored():
+    found = fresh()
+    blocks = []
+    for name in ("complexes", "certificates"):
+        lines = (f"{json.dumps(key)}:{json.dumps(value, separators=(',', ':'))}" for key, value in found[name].items())
+        blocks.append(f'"{name}":{{\n' + ",\n".join(lines) + "\n}")
+    STORE.write_text("{" + ",".join(blocks) + "}\n", encoding="utf-8")
 
 
 # ---- lies: the digests are made anew, so that only the mathematics can tell
@@ -101,7 +144,13 @@ def with_hashes(content):
         training["sha256"] = hashlib.sha256(text.encode()).hexdigest()
     except (ValueError, TypeError, KeyError, ZeroDivisionError):
         pass
-    return Certificate(content).to_json()
+    return as_text(content)
+
+
+def as_text(content):
+    """A certificate with its digest."""
+    canonical = json.dumps(content, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return json.dumps({**content, "digest": hashlib.sha256(canonical.encode()).hexdigest()})
 
 
 def paths(value, path=()):
@@ -144,7 +193,10 @@ def lie(content, rng, roots=("point", "training", "evidence", "claim")):
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         root = rng.choice([root for root in (*roots, "evidence", "evidence") if root in content])
         if root == "claim":
-            content["claim"] = rng.choice(CLAIMS)
+            content["claim"] = rng.choice([*CLAIMS, None])
+            continue
+        if rng.random() < 0.02:
+            content[rng.choice(["schema", "versions", "remark"])] = rng.choice(["", {}, "rescaleinv-certificate/2"])
             continue
         places = [path for path in paths(content[root]) if path and path[0] not in ("sha256", "kind")]
         if not places:
@@ -177,7 +229,10 @@ def lie_in_complex(data, rng):
     for _ in range(rng.choice([1, 1, 2, 3])):
         record = rng.choice(records) if records else [[], []]
         basis, edges = record
-        action = rng.randrange(12)
+        action = rng.randrange(13)
+        if action == 12:
+            header[rng.choice(["schema", "versions", "remark", "tilt", "vertices"])] = rng.choice(["", 1, [], {}])
+            break
         if action == 0 and edges:
             edges[rng.randrange(len(edges))] = rng.randrange(m + n)
         elif action == 1 and edges:
@@ -211,5 +266,5 @@ def lie_in_complex(data, rng):
     return b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in (header, *records))
 
 
-def seeded(seed):
-    return random.Random(seed)
+if __name__ == "__main__":
+    write_stored()

@@ -1,7 +1,7 @@
 """A second checker, written from docs/certificates.md alone: fractions, no integers over common denominators, no shortcuts.
 
-It shares no code with ``rescaleinv.verify``. ``proves(text, …)`` is the claim, or None where the certificate must be refused or
-can't be checked. It is slow, and it enumerates all joins of tied cells.
+It shares no code with ``rescaleinv.verify``. ``proves(text, …)`` is the claim, or None where the certificate must be refused
+or can't be checked. It is slow, and it enumerates all joins of tied cells.
 """
 
 import hashlib
@@ -368,7 +368,9 @@ def settles(pair, span, rows, p, s, low, high, signs, states):
     for g in range(len(low)):
         candidates = []
         for d in (low[g], high[g]):
-            terms = [d * v[j] + nu[j] for j in range(rows.n) if span.groups[j] == g and signs[j] * (d * v[j] + nu[j]) >= 0]
+            terms = [
+                d * v[j] + nu[j] for j in range(rows.n) if span.groups[j] == g and signs[j] * (d * v[j] + nu[j]) >= 0
+            ]
             candidates.append(sum((x * x / (4 * d) for x in terms), Fraction(0)))
         losses += max(candidates)
     need(sum(r.values()) - cost - losses > 0)
