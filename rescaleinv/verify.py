@@ -1,33 +1,37 @@
-"""Checks a certificate in exact rational arithmetic. Imports the standard library only, and runs as a single file.
+"""Checks certificates in exact rational arithmetic. Needs only the standard library, and runs as a single file.
 
-    python -m rescaleinv.verify FILE [FILE ...] [--training ROWS.json] [--jobs N] [--no-flint]
+    python -m rescaleinv.verify FILE [FILE ...] [--training ROWS.json] [--points P.csv --verdicts V.csv] [--quiet]
 
-A FILE holds one certificate, or one a line, or the complex certificate that certificates of strong verdicts refer to.
+A FILE holds one certificate, or one per line, or the complex certificate that certificates of strong verdicts refer to.
 Nothing is taken on trust: the training rows, the point and the evidence are read as exact fractions, and each condition is
-tested without any tolerance. The first one that fails is named. (Where python-flint is installed it solves the larger
-linear systems, with the same results; --no-flint does without, and python -I looks for it in no other folder.)
+tested without any tolerance. The first one that fails is named. What was proved is printed with the question that it
+answers: the point, the training rows, the rescalings and the margin. (Where python-flint is installed it solves the larger
+linear systems, with the same results; --no-flint does without, and python -I does not look for it in other folders.)
+
+Exit codes: 0, everything was proved; 1, something was refused; 2, something could not be checked, because it can't be read
+or something it refers to was not given; 3, a certificate needs more work to check than --max-work and --max-bytes allow.
 
 Evidence for "neutral": two classifiers, each the maximum-margin classifier of the training rows after multiplying feature
 j by tau_j, of which one labels the point positive and one negative. That (w, b) is the maximum-margin classifier at tau
-is shown by multipliers a, with d_j = 1 / tau_j^2: the Karush-Kuhn-Tucker conditions of min 1/2 sum_j d_j w_j^2 under
-y_i (w.x_i + b) >= 1, which is convex, so that they suffice.
+is shown by multipliers a, with d_j = 1 / tau_j^2: the Karush-Kuhn-Tucker conditions of min 1/2 sum_j d_j w_j^2 subject to
+y_i (w.x_i + b) >= 1, which is convex, so that they are sufficient.
 
 Evidence for "strongly positive" and "strongly negative": a complex certificate, which lists all vertices of the closure of
-the set of all those classifiers, and proves that none is missing. The margins are perturbed, y_i (w.x_i + b) >= 1 + e tilt_i
+the set of all those classifiers, and proves that none is missing. The margins are perturbed, y_i (w.x_i + b) >= 1 + e p_i
 with e infinitely small, so that a vertex is a *basis*: rows whose margin is tight and features whose weight is zero, n + 1
 in all. Each edge that leaves it drops one of them. Either the edge leads to another vertex of the list, or it is refuted:
-a classifier of that edge with multipliers a >= 0 on its tight rows has gradients mu_j = sum_i a_i y_i x_ij of the signs of
-its weights, but there is (h, t) with h_j w_j >= 0, h_j = 0 where w_j = 0, h not 0, and y_i (h.x_i + t) <= 0 on the tight
-rows, whence 0 < h.mu = sum_i a_i y_i (h.x_i + t) <= 0. The set being connected, and one vertex shown to be in it, a list
-that no edge leaves is complete. The classifier at a rescaling is continuous in e; so the solutions at e = 0 have the least
-and the largest decision value of any point.
+a classifier of that edge with multipliers a >= 0 on its tight rows has gradients mu_j = sum_i a_i y_i x_ij with the signs
+of its weights, but there is (h, t) with h_j w_j >= 0, h_j = 0 where w_j = 0, h not 0, and y_i (h.x_i + t) <= 0 on the tight
+rows, whence 0 < h.mu = sum_i a_i y_i (h.x_i + t) <= 0. Since the set is connected, and one vertex is shown to be in it, a
+list that no edge leaves is complete. The classifier at a rescaling is continuous in e; so the solutions at e = 0 have the
+least and the largest decision value of any point.
 
 Claims "within the range" are about the rescalings tau_j in given ranges (features of a group share one), and about soft
 margins where there are penalties c_i: about every classifier (w, b) that minimises 1/2 sum_j d_j w_j^2 + sum_i c_i xi_i
 with y_i (w.x_i + b) >= 1 - xi_i, xi_i >= 0. Their evidence: the range is split into parts, until each has a pair (v,
 t), r that settles it. A part knows bounds l <= d <= u of each group, the signs of some weights, and of some rows that
 they are out (multiplier a_i = 0, margin >= 1), on (margin = 1) or capped (a_i = c_i, margin <= 1); one of these holds
-for each row, and each split is into all that there is. Suppose that an optimal classifier of the part has s f <= 0 at
+for each row, and each split covers all possibilities. Suppose that an optimal classifier of the part has s f <= 0 at
 the point p, s = 1 for a positive and -1 for a negative claim. With mu = sum_i a_i y_i x_i, mu_j = d_j w_j, its
 conditions give sum a_i - sum c_i xi_i = mu.w. Let e_i = 1 - y_i (v.(x_i - p) + t), nu = sum r_i y_i (x_i - p). As sum
 a_i y_i = 0, sum a_i = mu.v + sum a_i e_i; and w.nu = sum r_i y_i (w.x_i + b) - f sum r_i y_i. So, if s sum r_i y_i >= 0
@@ -38,11 +42,14 @@ and r_i >= 0 for free rows and those out, r_i <= c_i for free rows and those cap
 where the last sum is at most the sum over groups of the larger one, for d = l or u, of sum_j (d v_j + nu_j)^2 / (4 d),
 without the features whose weight must not have the sign of d v_j + nu_j. A pair for which this does not hold settles
 the part: s f > 0.
+
+The format is specified in docs/certificates.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import hashlib
 import io
 import json
@@ -54,17 +61,27 @@ import time
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice, pairwise
 from operator import mul
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 SCHEMA = "rescaleinv-certificate/1"
 COMPLEX_SCHEMA = "rescaleinv-complex/1"
-_NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|[0-9]{1,4300})(?:/(?:0x[0-9a-f]+|[0-9]{1,4300}))?")
+
+# The limits: what a certificate may take before the checker stops and says so (``LimitReached``).
+MAX_WORK = 10**9  # steps per certificate, and per vertex of a complex certificate: a step is some 50 to 100 ns
+MAX_BYTES = 2**26  # bytes of a line, or of a certificate that is written on several lines
+MAX_BITS = 2**20  # bits of a common denominator
+_HEX_DIGITS = 2**15  # digits of a number in hexadecimal; in decimal the format allows 4,300
+
+
+# ==== Outcomes: refused, or not checked =================================================================================
 
 
 class Refused(ValueError):
@@ -78,22 +95,101 @@ class Refused(ValueError):
         self.vertices = list(vertices)
 
 
+class NotChecked(Refused):
+    """Nothing was proved, but nothing was found wrong either.
+
+    It is a ``Refused``, so that no caller takes it for a proof.
+    """
+
+
+class Missing(NotChecked):
+    """The certificate refers to training rows or to a complex certificate that were not given."""
+
+
+class LimitReached(NotChecked):
+    """Checking the certificate would take more than the limits allow."""
+
+
 def _require(holds: bool, condition: str) -> None:
     if not holds:
         raise Refused(condition)
 
 
-def _number(text: Any, what: str) -> Fraction:
-    _require(isinstance(text, str) and _NUMBER.fullmatch(text) is not None, f"{what}: {text!a} is not an exact number")
-    numerator, _, denominator = text.partition("/")
-    parts = [int(part, 16) if "x" in part else int(part) for part in (numerator, denominator or "1")]
-    _require(parts[1] > 0, f"{what}: {text!r} has a denominator of zero")
-    return Fraction(parts[0], parts[1])
+def _require_given(holds: bool, condition: str) -> None:
+    if not holds:
+        raise Missing(condition)
 
 
-def _numbers(texts: Any, what: str, length: int) -> list[Fraction]:
-    _require(isinstance(texts, list) and len(texts) == length, f"{what}: {length} numbers are needed")
-    return [_number(text, f"{what}[{k}]") for k, text in enumerate(texts)]
+# ==== Limits: work is counted before it is done =========================================================================
+
+
+class _Meter:
+    """Counts steps; None allows any number of them."""
+
+    def __init__(self, most: int | None) -> None:
+        self.most, self.spent = most, 0
+
+
+_METER: ContextVar[_Meter] = ContextVar("_METER")
+
+
+@contextmanager
+def _guarded(max_work: int | None) -> Iterator[None]:
+    """What is done inside may take ``max_work`` steps, and whatever the interpreter can't read is ``Refused``."""
+    token = _METER.set(_Meter(max_work))
+    try:
+        yield
+    except Refused:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"larger numbers or deeper nesting than are read here: {error}") from error
+    finally:
+        _METER.reset(token)
+
+
+def _spend(steps: int) -> None:
+    """Call it before the work. A step is a multiplication of small integers; longer ones count by their product."""
+    meter = _METER.get(None)
+    if meter is None or meter.most is None:
+        return
+    meter.spent += steps
+    if meter.spent > meter.most:
+        raise LimitReached(f"this certificate needs more than {meter.most:,} steps to check; --max-work allows more")
+
+
+def _words(*numbers: int) -> int:
+    """The length of the longest number, in words of 64 bits."""
+    return max((number.bit_length() for number in numbers), default=0) // 64 + 1
+
+
+def _steps(*lengths: int) -> int:
+    """The steps of a multiplication, a division or a gcd of integers with so many words."""
+    return 1 + math.prod(lengths) // 16
+
+
+# ==== JSON and exact numbers ============================================================================================
+
+_NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|[0-9]{1,4300})(?:/(?:0x[0-9a-f]+|[0-9]{1,4300}))?")
+_ROW_NUMBER = re.compile(r"0|[1-9][0-9]{0,15}")
+
+
+def _no_constant(name: str) -> None:
+    raise Refused(f"{name} is not JSON")
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    _require(len(record) == len(pairs), "a JSON object has a field twice")
+    return record
+
+
+def _parse(text: str, what: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+    except Refused:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"{what} is not a JSON text: {error}") from error
 
 
 def _fields(record: Any, what: str, names: str) -> list[Any]:
@@ -107,95 +203,96 @@ def _fields(record: Any, what: str, names: str) -> list[Any]:
     return [record[name] for name in wanted]
 
 
-class _Training:
-    """The training rows, checked against their SHA-256."""
-
-    def __init__(self, record: Any) -> None:
-        sha256, left_out, labels, rows = _fields(record, "training", "sha256 left_out labels rows")
-        _require(type(left_out) is int and left_out >= 0, "training.left_out is not a number of rows")
-        _require(isinstance(rows, list) and bool(rows), "training.rows is not a list of rows")
-        _require(isinstance(rows[0], list) and bool(rows[0]), "training.rows[0] has no features")
-        _require(isinstance(labels, list) and len(labels) == len(rows), "training.labels: one label a row is needed")
-        _require(all(type(y) is int and y in (1, -1) for y in labels), "training.labels are not all 1 or -1")
-        _require(len(set(labels)) == 2, "training.labels: both classes are needed")
-        self.labels: list[int] = labels
-        self.rows = [_numbers(row, f"training.rows[{i}]", len(rows[0])) for i, row in enumerate(rows)]
-        self.n_features = len(rows[0])
-        self.sha256 = sha256
-        digest = hashlib.sha256()
-        for row, label in zip(self.rows, labels, strict=True):
-            digest.update(f"{label}:{','.join(map(str, row))}\n".encode())
-        _require(digest.hexdigest() == sha256, "training.sha256 is not that of the rows")
+def _shortened(text: Any) -> str:
+    shown = ascii(text)
+    return shown if len(shown) <= 80 else f"{shown[:60]}... ({len(shown):,} characters)"
 
 
-def _decision(weights: list[Fraction], intercept: Fraction, point: list[Fraction]) -> Fraction:
-    return sum((w * x for w, x in zip(weights, point, strict=True)), intercept)
+def _number(text: Any, what: str) -> Fraction:
+    is_number = isinstance(text, str) and _NUMBER.fullmatch(text) is not None
+    _require(is_number, f"{what}: {_shortened(text)} is not an exact number")
+    if len(text) > 100:
+        if len(text) > 2 * _HEX_DIGITS:
+            raise LimitReached(f"{what} has more than {_HEX_DIGITS:,} digits")
+        _spend(_steps(len(text) // 16, len(text) // 16))  # to lowest terms
+    numerator, _, denominator = text.partition("/")
+    parts = [int(part, 16) if "x" in part else int(part) for part in (numerator, denominator or "1")]
+    _require(parts[1] > 0, f"{what}: {_shortened(text)} has a denominator of zero")
+    return Fraction(parts[0], parts[1])
 
 
-def _check_maximum_margin(record: Any, what: str, training: _Training) -> tuple[list[Fraction], Fraction]:
-    """Is the classifier the maximum-margin classifier at its rescaling? If so, return its weights and intercept."""
-    n = training.n_features
-    names = "weights intercept multipliers inverse_squared_rescaling"
-    weight_texts, intercept_text, multiplier_texts, rescaling_texts = _fields(record, what, names)
-    weights = _numbers(weight_texts, f"{what}.weights", n)
-    intercept = _number(intercept_text, f"{what}.intercept")
-    inverse_squared = _numbers(rescaling_texts, f"{what}.inverse_squared_rescaling", n)
-    for j, d in enumerate(inverse_squared):
-        _require(d > 0, f"{what}: the rescaling of feature {j} is not positive")
-    _require(isinstance(multiplier_texts, dict), f"{what}.multipliers is not a JSON object")
-    multipliers: dict[int, Fraction] = {}
-    for key, text in multiplier_texts.items():
-        row = int(key) if re.fullmatch(r"0|[1-9][0-9]{0,15}", key) else -1
-        _require(0 <= row < len(training.rows), f"{what}: the multiplier {key!a} belongs to no row")
-        multipliers[row] = _number(text, f"{what}.multipliers[{key}]")
-        _require(multipliers[row] > 0, f"{what}: the multiplier of row {row} is not positive")
-    for i, (row_values, label) in enumerate(zip(training.rows, training.labels, strict=True)):
-        margin = label * _decision(weights, intercept, row_values)
-        _require(margin >= 1, f"{what}: row {i} has a margin below 1")
-        _require(margin == 1 or i not in multipliers, f"{what}: row {i} has a multiplier, but is not tight")
-    balance = sum(a * training.labels[i] for i, a in multipliers.items())
-    _require(balance == 0, f"{what}: the multipliers of the two classes do not balance")
-    for j in range(n):
-        gradient = sum((a * training.labels[i] * training.rows[i][j] for i, a in multipliers.items()), Fraction(0))
-        _require(inverse_squared[j] * weights[j] == gradient, f"{what}: the weight of feature {j} is not optimal")
-    return weights, intercept
+def _numbers(texts: Any, what: str, length: int) -> list[Fraction]:
+    _require(isinstance(texts, list) and len(texts) == length, f"{what}: {length} numbers are needed")
+    return [_number(text, f"{what}[{k}]") for k, text in enumerate(texts)]
 
 
-def _check_two_rescalings(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> None:
-    _require(claim == "neutral", f"two rescalings that disagree prove 'neutral', not {claim!a}")
-    _, positive, negative = _fields(evidence, "evidence", "kind positive negative")
-    value = _decision(*_check_maximum_margin(positive, "evidence.positive", training), point)
-    _require(value >= 0, "evidence.positive does not label the point positive")
-    value = _decision(*_check_maximum_margin(negative, "evidence.negative", training), point)
-    _require(value < 0, "evidence.negative does not label the point negative")
+def _multipliers(record: Any, what: str, n_rows: int) -> dict[int, Fraction]:
+    """A JSON object from row numbers to exact numbers; the rows that it leaves out have 0."""
+    _require(isinstance(record, dict), f"{what} is not a JSON object")
+    numbers: dict[int, Fraction] = {}
+    for key, text in record.items():
+        row = int(key) if _ROW_NUMBER.fullmatch(key) else -1
+        _require(0 <= row < n_rows, f"{what}: the multiplier {_shortened(key)} belongs to no row")
+        numbers[row] = _number(text, f"{what}[{key}]")
+    return numbers
 
 
-class _Vertex(NamedTuple):
-    """What is left to know of a vertex once it was checked by itself."""
-
-    basis: bytes
-    ends: list[int]  # the item that each edge reaches, or -1
-    signs: list[int]
-    solution: tuple[int, ...]
+# ==== Integer arithmetic ================================================================================================
 
 
-def _key(basis: list[int]) -> bytes:
-    return array("l", basis).tobytes()
+def _dot(first: Iterable[Any], second: Iterable[Any]) -> Any:
+    return sum(map(mul, first, second))
+
+
+def _least_common_multiple(numbers: Iterable[int]) -> int:
+    multiple = 1
+    for number in numbers:
+        if number != 1:
+            _spend(2 * _steps(_words(multiple), _words(number)))
+            multiple = math.lcm(multiple, number)
+            if multiple.bit_length() > MAX_BITS:
+                raise LimitReached(f"this certificate needs a common denominator of more than {MAX_BITS:,} bits")
+    return multiple
+
+
+def _over_one_denominator(values: Iterable[Fraction]) -> tuple[list[int], int]:
+    """Fractions as integers over their least common denominator."""
+    values = list(values)
+    common = _least_common_multiple(value.denominator for value in values)
+    _spend(len(values) * _steps(_words(common), _words(*(value.numerator for value in values))))
+    return [value.numerator * (common // value.denominator) for value in values], common
+
+
+def _total(terms: Iterable[Fraction]) -> Fraction:
+    total = Fraction(0)
+    for term in terms:
+        _spend(4 * _steps(_words(*total.as_integer_ratio()), _words(*term.as_integer_ratio())))
+        total += term
+    return total
+
+
+def _product(*factors: Fraction) -> Fraction:
+    product = Fraction(1)
+    for factor in factors:
+        _spend(4 * _steps(_words(*product.as_integer_ratio()), _words(*factor.as_integer_ratio())))
+        product *= factor
+    return product
 
 
 def _solve(rows: list[list[int]]) -> tuple[int, list[list[int]]] | None:
-    """Solve the square system that the leading columns are for each column behind it, in integers.
+    """Solve the square system in the leading columns for each column behind it, in integers.
 
-    Gauss-Jordan without fractions (Bareiss): each division leaves no rest. Returns D > 0 and D times the solutions, one
-    list a row; None where the system is singular.
+    Gauss-Jordan without fractions (Bareiss): each division leaves no remainder. Returns D > 0 and D times the solutions,
+    one list per row; None where the system is singular.
     """
     previous = 1
     for k in range(len(rows)):
-        place = next((i for i in range(k, len(rows)) if rows[i][0]), None)
-        if place is None:
+        pivot_row = next((i for i in range(k, len(rows)) if rows[i][0]), None)
+        if pivot_row is None:
             return None
-        rows[k], rows[place] = rows[place], rows[k]
+        rows[k], rows[pivot_row] = rows[pivot_row], rows[k]
         pivot, *upper = rows[k]
+        _spend(2 * len(rows) * len(upper) * _steps(_words(pivot), _words(*upper)))
         rows = [
             [(value * pivot - row[0] * above) // previous for value, above in zip(row[1:], upper, strict=True)]
             if i != k
@@ -210,6 +307,8 @@ def _solve_with_flint(rows: list[list[int]]) -> tuple[int, list[list[int]]] | No
     from flint import fmpz_mat
 
     size, width = len(rows), len(rows[0])
+    longest = size * max(_words(*row) for row in rows)  # of a determinant
+    _spend(size * size * width * _steps(longest, longest) // 4)
     reduced, denominator, rank = fmpz_mat(rows).rref()
     entries = [int(entry) for entry in reduced.entries()]
     if rank < size or any(not entries[i * width + i] for i in range(size)):
@@ -227,22 +326,213 @@ def _has_flint() -> bool:
     return True
 
 
-def _dot(first: Iterable[Any], second: Iterable[Any]) -> Any:
-    return sum(map(mul, first, second))
+# ==== The question: training rows, point, rescalings, margin ============================================================
+
+
+class _Training:
+    """The training rows, checked against their SHA-256."""
+
+    def __init__(self, record: Any) -> None:
+        sha256, left_out, labels, rows = _fields(record, "training", "sha256 left_out labels rows")
+        _require(type(left_out) is int and left_out >= 0, "training.left_out is not a number of rows")
+        _require(isinstance(rows, list) and bool(rows), "training.rows is not a list of rows")
+        _require(isinstance(rows[0], list) and bool(rows[0]), "training.rows[0] has no features")
+        _require(isinstance(labels, list) and len(labels) == len(rows), "training.labels: one label per row is needed")
+        _require(all(type(y) is int and y in (1, -1) for y in labels), "training.labels are not all 1 or -1")
+        _require(len(set(labels)) == 2, "training.labels: both classes are needed")
+        self.labels: list[int] = labels
+        self.rows = [_numbers(row, f"training.rows[{i}]", len(rows[0])) for i, row in enumerate(rows)]
+        self.n_features = len(rows[0])
+        self.left_out: int = left_out
+        self.sha256: str = sha256
+        digest = hashlib.sha256()
+        for row, label in zip(self.rows, labels, strict=True):
+            digest.update(f"{label}:{','.join(map(str, row))}\n".encode())
+        _require(digest.hexdigest() == sha256, "training.sha256 is not that of the rows")
+
+    @cached_property
+    def units(self) -> list[int]:
+        """What to multiply each feature by, so that all its values are integers."""
+        return [_least_common_multiple(x.denominator for x in column) for column in zip(*self.rows, strict=True)]
+
+    @cached_property
+    def signed(self) -> list[list[int]]:
+        """y_i (x_i, 1) in those units."""
+        longest = _words(*(x.numerator for row in self.rows for x in row))
+        _spend(len(self.rows) * sum(_steps(longest, _words(unit)) for unit in self.units))
+        return [
+            [y * x.numerator * (unit // x.denominator) for x, unit in zip(row, self.units, strict=True)] + [y]
+            for row, y in zip(self.rows, self.labels, strict=True)
+        ]
+
+    @cached_property
+    def words(self) -> int:
+        return max(_words(*row) for row in self.signed)
+
+
+def _in_units(vector: list[Fraction], units: list[int]) -> list[Fraction]:
+    """(h, t) for the features as the integers that they are in ``_Training.signed``."""
+    return [_product(h, Fraction(1, unit)) for h, unit in zip(vector, units, strict=False)] + vector[-1:]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The classifiers that a claim is about.
+
+    ``groups`` has the group of each feature and ``factors`` the least and largest factor of each group; None where the
+    claim is about every rescaling. ``penalties`` has one penalty per training row; None for a hard margin.
+    """
+
+    groups: tuple[int, ...] | None = None
+    factors: tuple[tuple[Fraction, Fraction], ...] | None = None
+    penalties: tuple[Fraction, ...] | None = None
+
+    def __str__(self) -> str:
+        if self.groups is None or self.factors is None:
+            rescalings = "every rescaling"
+        elif len(set(self.factors)) == 1:
+            rescalings = f"factors from {_range_text(*self.factors[0])}"
+        else:
+            rescalings = "factors " + _listed([f"{g}: {_range_text(*ends)}" for g, ends in enumerate(self.factors)])
+        if self.groups is not None and self.factors is not None and len(self.factors) < len(self.groups):
+            rescalings += f" of {len(self.factors)} groups {_listed(list(map(str, self.groups)))}"
+        if self.penalties is None:
+            return f"{rescalings}, hard margin"
+        least, most = min(self.penalties), max(self.penalties)
+        return f"{rescalings}, penalties {_brief(least) if least == most else _range_text(least, most)}"
+
+
+def _brief(value: Fraction) -> str:
+    """A number for people: exact where it is short."""
+    if max(map(int.bit_length, value.as_integer_ratio())) <= 40:
+        text = str(value)
+        if len(text) <= 12:
+            return text
+    try:
+        return f"~{float(value):.6g}"
+    except OverflowError:
+        return "~1e+999" if value > 0 else "~-1e+999"
+
+
+def _range_text(least: Fraction, most: Fraction) -> str:
+    return f"{_brief(least)} to {_brief(most)}"
+
+
+def _listed(texts: list[str]) -> str:
+    return f"({', '.join(texts[:8])}{', ...' if len(texts) > 8 else ''})"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a claim is about. ``left_out`` is what the certificate states; it is not proved."""
+
+    point: tuple[Fraction, ...]
+    training_sha256: str
+    n_rows: int
+    left_out: int
+    scope: Scope
+
+    @property
+    def point_sha256(self) -> str:
+        """SHA-256 of the coordinates in lowest terms, joined by commas."""
+        parts = (part for x in self.point for part in x.as_integer_ratio())
+        return hashlib.sha256(",".join(map(hex, parts)).encode()).hexdigest()
+
+    def __str__(self) -> str:
+        point = _listed([_brief(x) for x in self.point])
+        rows = f"{self.n_rows} rows" + (f", {self.left_out} said to be left out" if self.left_out else "")
+        return f"point {point} {self.point_sha256[:12]}, training {self.training_sha256[:12]} ({rows}), {self.scope}"
+
+
+class Claim(str):
+    """What was proved, as the text of the claim, with the question that it answers."""
+
+    question: Question
+
+    def __new__(cls, text: str, question: Question) -> Claim:
+        claim = super().__new__(cls, text)
+        claim.question = question
+        return claim
+
+    def __getnewargs__(self) -> tuple[str, Question]:  # type: ignore[override]
+        return str(self), self.question
+
+
+# ==== Kind "two-rescalings": neutral under every rescaling ==============================================================
+
+
+def _check_maximum_margin(record: Any, what: str, training: _Training) -> tuple[list[Fraction], Fraction]:
+    """Is the classifier the maximum-margin classifier at its rescaling? If so, return its weights and intercept."""
+    n, rows = training.n_features, training.signed
+    names = "weights intercept multipliers inverse_squared_rescaling"
+    weight_texts, intercept_text, multiplier_texts, rescaling_texts = _fields(record, what, names)
+    weights = _numbers(weight_texts, f"{what}.weights", n)
+    intercept = _number(intercept_text, f"{what}.intercept")
+    inverse_squared = _numbers(rescaling_texts, f"{what}.inverse_squared_rescaling", n)
+    for j, d in enumerate(inverse_squared):
+        _require(d > 0, f"{what}: the rescaling of feature {j} is not positive")
+    multipliers = _multipliers(multiplier_texts, f"{what}.multipliers", len(rows))
+    for i, value in multipliers.items():
+        _require(value > 0, f"{what}: the multiplier of row {i} is not positive")
+    classifier, denominator = _over_one_denominator(_in_units([*weights, intercept], training.units))
+    _spend(len(rows) * (n + 1) * _steps(training.words, _words(*classifier)))
+    for i, row in enumerate(rows):
+        margin = _dot(row, classifier)
+        _require(margin >= denominator, f"{what}: row {i} has a margin below 1")
+        _require(margin == denominator or i not in multipliers, f"{what}: row {i} has a multiplier, but is not tight")
+    numbers, common = _over_one_denominator(multipliers.values())
+    _spend(len(numbers) * (n + 1) * _steps(training.words, _words(*numbers)))
+    supports = [rows[i] for i in multipliers]
+    *gradient, balance = [_dot(numbers, (row[j] for row in supports)) for j in range(n + 1)]
+    _require(balance == 0, f"{what}: the multipliers of the two classes do not balance")
+    for j, (d, w, slope, unit) in enumerate(zip(inverse_squared, weights, gradient, training.units, strict=True)):
+        _require(
+            _product(d, w, Fraction(common), Fraction(unit)) == slope,
+            f"{what}: the weight of feature {j} is not optimal",
+        )
+    return weights, intercept
+
+
+def _decision(weights: list[Fraction], intercept: Fraction, point: list[Fraction]) -> Fraction:
+    return _total([*(_product(w, x) for w, x in zip(weights, point, strict=True)), intercept])
+
+
+def _check_two_rescalings(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
+    _require(claim == "neutral", f"two rescalings that disagree prove 'neutral', not {claim!a}")
+    _, positive, negative = _fields(evidence, "evidence", "kind positive negative")
+    value = _decision(*_check_maximum_margin(positive, "evidence.positive", training), point)
+    _require(value >= 0, "evidence.positive does not label the point positive")
+    value = _decision(*_check_maximum_margin(negative, "evidence.negative", training), point)
+    _require(value < 0, "evidence.negative does not label the point negative")
+    return Scope()
+
+
+# ==== Complex certificates: all vertices of the closure =================================================================
+
+
+class _Vertex(NamedTuple):
+    """What is left to know about a vertex once it was checked by itself."""
+
+    basis: bytes
+    ends: list[int]  # the item that each edge reaches, or -1
+    signs: list[int]
+    solution: tuple[int, ...]
+
+
+def _key(basis: list[int]) -> bytes:
+    return array("l", basis).tobytes()
 
 
 class _Perturbed:
-    """The perturbed problem: signed rows y_i (x_i, 1) as integers, each feature in a unit that makes it so."""
+    """The perturbed problem: y_i (w.x_i + b) >= 1 + e perturbation_i, with the signed rows as integers."""
 
-    def __init__(self, training: _Training, tilt: list[int], flint: bool) -> None:
-        self.units = [math.lcm(*(x.denominator for x in column)) for column in zip(*training.rows, strict=True)]
-        self.rows = [
-            [y * int(x * unit) for x, unit in zip(row, self.units, strict=True)] + [y]
-            for row, y in zip(training.rows, training.labels, strict=True)
-        ]
-        self.tilt = tilt
+    def __init__(self, training: _Training, perturbation: list[int], flint: bool, max_work: int | None) -> None:
+        self.rows, self.words, self.units = training.signed, training.words, training.units
+        self.perturbation = perturbation
+        self.perturbation_words = _words(*perturbation)
         self.n_features = training.n_features
         self.solve = _solve_with_flint if flint else _solve
+        self.max_work = max_work
 
     def vertex(self, line: bytes) -> _Vertex:
         """Check all that can be said of a vertex without the others."""
@@ -255,8 +545,9 @@ class _Perturbed:
         _require(all(type(item) is int and 0 <= item < m + n for item in basis), "an item of the basis is unknown")
         _require(all(a < b for a, b in pairwise(basis)), "the basis is not in ascending order")
         tight = [item for item in basis if item < m]
-        support = [j for j in range(n) if m + j not in basis]
-        solution, signs = self._place(tight, support)
+        zero_weights = {item - m for item in basis if item >= m}
+        support = [j for j in range(n) if j not in zero_weights]
+        solution, signs = self._solution(tight, support)
         drops = self.drops(basis)
         _require(isinstance(edges, list) and len(edges) == len(drops), f"{len(drops)} edges are needed")
         ends = []
@@ -269,27 +560,33 @@ class _Perturbed:
                     edge_signs = [turn if m + j == dropped else sign for j, sign in enumerate(signs)]
                     h = self._vector(edge, dropped, turn, tight, support)
                     self._require_refuted(h, [i for i in tight if i != dropped], edge_signs)
+            except LimitReached:
+                raise
             except Refused as error:
                 raise Refused(f"{self.name(dropped, turn)}: {error}") from error
             ends.append(edge if leads else -1)
         return _Vertex(_key(basis), ends, signs, solution)
 
-    def _place(self, tight: list[int], support: list[int]) -> tuple[tuple[int, ...], list[int]]:
+    def _solution(self, tight: list[int], support: list[int]) -> tuple[tuple[int, ...], list[int]]:
         """(w, b) at e = 0, as integers and their denominator, and the signs of the weights for e > 0.
 
         A number is its value at e = 0, or where that is 0 its rate of change with e: no slack and no weight may be 0.
         """
         n = self.n_features
-        solved = self.solve([[self.rows[i][j] for j in support] + [self.rows[i][n], 1, self.tilt[i]] for i in tight])
+        system = [[self.rows[i][j] for j in support] + [self.rows[i][n], 1, self.perturbation[i]] for i in tight]
+        solved = self.solve(system)
         if solved is None:
             raise Refused("the basis is singular")
         denominator, values = solved
         still, moving = [0] * (n + 1), [0] * (n + 1)
         for j, (value, rate) in zip([*support, n], values, strict=True):
             still[j], moving[j] = value, rate
+        longest = _words(denominator, *still, *moving)
+        _spend(2 * len(self.rows) * (n + 1) * _steps(longest, max(self.words, self.perturbation_words)))
+        in_basis = set(tight)
         for q, row in enumerate(self.rows):
-            if q not in tight:
-                slack = _dot(row, still) - denominator or _dot(row, moving) - denominator * self.tilt[q]
+            if q not in in_basis:
+                slack = _dot(row, still) - denominator or _dot(row, moving) - denominator * self.perturbation[q]
                 _require(slack > 0, f"row {q} is " + ("violated" if slack else "tight, and not in the basis"))
         signs = [0] * n
         for j in support:
@@ -311,27 +608,27 @@ class _Perturbed:
         return f"the edge that gives feature {dropped - m} a {'positive' if turn > 0 else 'negative'} weight"
 
     def _vector(self, edge: Any, dropped: int, turn: int, tight: list[int], support: list[int]) -> list[Any]:
-        """(h, t), as it is given or by the places where it may not be zero, as the bits of -1 - edge.
+        """(h, t), as it is given or by where it may differ from zero, as the bits of -1 - edge.
 
-        A bit for each tight row, where y_i (h.x_i + t) may differ from 0, then one for each feature with weight, where
+        One bit for each tight row, where y_i (h.x_i + t) may differ from 0, then one for each feature with weight, where
         h_j may. Its scale: 1 at the dropped row, or ``turn`` at the dropped feature.
         """
         m, n = len(self.rows), self.n_features
         if isinstance(edge, list):
-            return self.in_units(_numbers(edge, "its refutation", n + 1))
+            return _over_one_denominator(_in_units(_numbers(edge, "its refutation", n + 1), self.units))[0]
         _require(type(edge) is int, "neither a vertex nor a refutation")
         mask = -1 - edge
         _require(mask < 1 << (len(tight) + len(support)), "its refutation has bits that mean nothing")
         zero_rows = [i for k, i in enumerate(tight) if not mask >> k & 1]
         chosen = [j for k, j in enumerate(support, len(tight)) if mask >> k & 1]
-        _require(len(zero_rows) == len(chosen) + 1, "its refutation is not determined by its places")
+        _require(len(zero_rows) == len(chosen) + 1, "its refutation is not determined by its bits")
         lines = []
         for i in zero_rows:
             right = int(i == dropped) if dropped < m else -turn * self.rows[i][dropped - m]
             lines.append([self.rows[i][j] for j in chosen] + [self.rows[i][n], right])
         solved = self.solve(lines)
         if solved is None:
-            raise Refused("its refutation is not determined by its places")
+            raise Refused("its refutation is not determined by its bits")
         denominator, values = solved
         h = [0] * (n + 1)
         for j, (value,) in zip([*chosen, n], values, strict=True):
@@ -340,11 +637,12 @@ class _Perturbed:
             h[dropped - m] = turn * denominator
         return h
 
-    def _require_refuted(self, h: list[Any], tight: list[int], signs: list[int]) -> None:
+    def _require_refuted(self, h: list[int], tight: list[int], signs: list[int]) -> None:
         weights = h[:-1]
         _require(any(weights), "its refutation is zero")
         for j, (value, sign) in enumerate(zip(weights, signs, strict=True)):
             _require(value == 0 or value * sign > 0, f"its refutation has the wrong sign at feature {j}")
+        _spend(len(tight) * len(h) * _steps(self.words, _words(*h)))
         for i in tight:
             _require(_dot(self.rows[i], h) <= 0, f"its refutation is positive at row {i}")
 
@@ -355,24 +653,23 @@ class _Perturbed:
         values = _numbers(multipliers, "multipliers", len(tight))
         for i, value in zip(tight, values, strict=True):
             _require(value >= 0, f"vertex 0: the multiplier of row {i} is negative")
-        gradient = [sum(value * self.rows[i][j] for i, value in zip(tight, values, strict=True)) for j in range(n + 1)]
+        numbers, _ = _over_one_denominator(values)
+        _spend(len(numbers) * (n + 1) * _steps(self.words, _words(*numbers)))
+        gradient = [_dot(numbers, (self.rows[i][j] for i in tight)) for j in range(n + 1)]
         _require(gradient[n] == 0, "vertex 0: the multipliers of the two classes do not balance")
         for j, sign in enumerate(signs):
             _require(not sign or gradient[j] * sign > 0, f"vertex 0: the gradient of feature {j} has the wrong sign")
 
-    def in_units(self, vector: list[Fraction]) -> list[Fraction]:
-        """(h, t) for the features as the integers that they are here."""
-        return [h / unit for h, unit in zip(vector, self.units, strict=False)] + vector[-1:]
 
-
-def _check_lines(problem: _Perturbed, lines: list[bytes]) -> list[_Vertex | str]:
+def _check_lines(problem: _Perturbed, lines: list[bytes]) -> list[_Vertex | Refused]:
     """The vertices of these lines, or what is wrong with them."""
-    found: list[_Vertex | str] = []
+    found: list[_Vertex | Refused] = []
     for line in lines:
         try:
-            found.append(problem.vertex(line))
-        except (ValueError, RecursionError) as error:
-            found.append(str(error))
+            with _guarded(problem.max_work):
+                found.append(problem.vertex(line))
+        except Refused as error:
+            found.append(error)
     return found
 
 
@@ -386,10 +683,15 @@ class Complex:
     n_vertices: int
     solutions: list[tuple[int, ...]]
 
+    @cached_property
+    def words(self) -> int:
+        return max(_words(*solution) for solution in self.solutions)
+
     def check(self, claim: str, point: list[Fraction], refutations: list[Any]) -> None:
         """Does every vertex give the point this label?"""
-        common = math.lcm(*(x.denominator for x in point))
-        scaled = [int(x * unit * common) for x, unit in zip(point, self.problem.units, strict=True)] + [common]
+        numbers, common = _over_one_denominator(point)
+        scaled = [x * unit for x, unit in zip(numbers, self.training.units, strict=True)] + [common]
+        _spend(len(self.solutions) * len(scaled) * _steps(self.words, _words(*scaled)))
         zeros = []
         for solution in self.solutions:
             value = _dot(scaled, solution)
@@ -402,71 +704,136 @@ class Complex:
         self._check_not_attained(zeros, refutations)
 
     def _check_not_attained(self, zeros: list[tuple[int, ...]], refutations: list[Any]) -> None:
-        """The decision value 0, where it is the largest, must belong to limits of classifiers only.
+        """The decision value 0, where it is the largest, must belong only to limits of classifiers.
 
         The classifier at a rescaling is the limit of the perturbed ones, each in the hull of listed vertices of one cell;
         so it is in the hull of solutions whose signs do not conflict, all of value 0 if it has that. It is tight where all
-        of them are and has the signs that any of them has. It is none if some (h, t) refutes its multipliers, whose
-        gradients have just those signs, zeros included.
-        """
-        n, rows = self.training.n_features, self.problem.rows
-        vectors = [self.problem.in_units(_numbers(texts, "evidence.ties", n + 1)) for texts in refutations]
-        places = []
-        for *classifier, denominator in zeros:
-            tight = frozenset(i for i, row in enumerate(rows) if _dot(row, classifier) == denominator)
-            places.append((tight, tuple((w > 0) - (w < 0) for w in classifier[:n])))
-        waiting = list(places)
-        seen = set(waiting)
-        while waiting:
-            tight, signs = waiting.pop()
-            if not tight:  # no multipliers at all
-                continue
-            refuted = any(self._refutes(vector, tight, signs) for vector in vectors)
-            _require(refuted, "the decision value 0 may belong to a rescaling: no refutation of that is valid")
-            for other_tight, other_signs in places:
-                if all(a * b >= 0 for a, b in zip(signs, other_signs, strict=True)):
-                    joined = (tight & other_tight, tuple(a or b for a, b in zip(signs, other_signs, strict=True)))
-                    if joined not in seen:
-                        seen.add(joined)
-                        waiting.append(joined)
+        of them are and has the signs that any of them has: call that their joint cell. It holds no classifier if some
+        (h, t) refutes the multipliers, whose gradients have just those signs, zeros included.
 
-    def _refutes(self, vector: list[Fraction], tight: frozenset[int], signs: tuple[int, ...]) -> bool:
-        products = [h * sign for h, sign in zip(vector, signs, strict=False)]
-        return (
-            all(product >= 0 for product in products)
-            and any(products)
-            and all(_dot(self.problem.rows[i], vector) <= 0 for i in tight)
+        Not all joint cells need to be looked at, of which there may be exponentially many. What refutes a cell also
+        refutes its join with further vertices, as long as none of these has a weight of the sign opposite to h_j where
+        the cell has none. So only joins with one such vertex come next.
+        """
+        n = self.training.n_features
+        vectors = [self._tie_vector(_numbers(texts, "evidence.ties", n + 1)) for texts in refutations]
+        cells = list(dict.fromkeys(self._cell(zero) for zero in zeros))
+        size = 1 + len(self.problem.rows) // 1000  # sets of rows and features are the bits of integers
+        waiting, seen = list(cells), set(cells)
+        while waiting:
+            cell = waiting.pop()
+            _spend(50 + size * len(vectors))
+            if not cell.tight:  # no multipliers at all
+                continue
+            least: list[_Cell] | None = None
+            for vector in (vector for vector in vectors if vector.refutes(cell)):
+                _spend(size * len(cells))
+                opposed = [other for other in cells if vector.opposes(other) and cell.agrees(other)]
+                if least is None or len(opposed) < len(least):
+                    least = opposed
+                if not least:
+                    break
+            if least is None:
+                raise Refused("the decision value 0 may belong to a rescaling: no refutation of that is valid")
+            for other in least:
+                joined = cell.joined(other)
+                if joined not in seen:
+                    seen.add(joined)
+                    waiting.append(joined)
+
+    def _cell(self, solution: tuple[int, ...]) -> _Cell:
+        *classifier, denominator = solution
+        rows = self.problem.rows
+        _spend(len(rows) * len(classifier) * _steps(self.problem.words, _words(*classifier)))
+        weights = classifier[:-1]
+        return _Cell(
+            _bits(_dot(row, classifier) == denominator for row in rows),
+            _bits(w > 0 for w in weights),
+            _bits(w < 0 for w in weights),
         )
+
+    def _tie_vector(self, vector: list[Fraction]) -> _TieVector:
+        h, _ = _over_one_denominator(_in_units(vector, self.training.units))
+        rows = self.problem.rows
+        _spend(len(rows) * len(h) * _steps(self.problem.words, _words(*h)))
+        return _TieVector(
+            _bits(_dot(row, h) > 0 for row in rows), _bits(x > 0 for x in h[:-1]), _bits(x < 0 for x in h[:-1])
+        )
+
+
+def _bits(truths: Iterable[bool]) -> int:
+    return int("".join("1" if truth else "0" for truth in truths), 2)
+
+
+class _Cell(NamedTuple):
+    """The rows that are tight, and the features with a positive and with a negative weight, as the bits of integers."""
+
+    tight: int
+    positive: int
+    negative: int
+
+    def agrees(self, other: _Cell) -> bool:
+        return not (self.positive & other.negative or self.negative & other.positive)
+
+    def joined(self, other: _Cell) -> _Cell:
+        return _Cell(self.tight & other.tight, self.positive | other.positive, self.negative | other.negative)
+
+
+class _TieVector(NamedTuple):
+    """(h, t): the rows where y_i (h.x_i + t) > 0, and the features where h is positive and where it is negative."""
+
+    violated: int
+    positive: int
+    negative: int
+
+    def opposes(self, cell: _Cell) -> bool:
+        return bool(self.positive & cell.negative or self.negative & cell.positive)
+
+    def refutes(self, cell: _Cell) -> bool:
+        weighs = self.positive & cell.positive or self.negative & cell.negative
+        return bool(weighs) and not self.opposes(cell) and not self.violated & cell.tight
 
 
 def check_complex(
     path: str | Path,
     *,
     flint: bool | None = None,
-    parallel: Callable[..., Iterable[list[_Vertex | str]]] = map,
+    parallel: Callable[..., Iterable[list[_Vertex | Refused]]] = map,
     report: Callable[[int, int], None] = lambda done, total: None,
+    max_work: int | None = MAX_WORK,
+    max_bytes: int = MAX_BYTES,
 ) -> Complex:
     """Check a complex certificate, or raise ``Refused``. It then serves any number of points (``check``).
 
     ``flint`` says whether python-flint solves the linear systems; if not given, where it is installed. ``parallel`` is a
-    ``map`` that may use several processes. ``report`` is called now and then with the numbers of vertices done and in all.
+    ``map`` that may use several processes. ``report`` is called now and then with the number of vertices done and in all.
+    ``max_work`` limits the steps for each line of the file and ``max_bytes`` its length; beyond that ``LimitReached`` is
+    raised.
     """
-    try:
-        return _check_complex(path, _has_flint() if flint is None else flint, parallel, report)
-    except Refused:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise Refused(f"larger numbers or deeper nesting than are read here: {error}") from error
+    with_flint = _has_flint() if flint is None else flint
+    with _guarded(max_work):
+        return _check_complex(path, with_flint, parallel, report, max_bytes)
+
+
+def _read_line(file: BinaryIO, max_bytes: int) -> bytes:
+    line = file.readline(max_bytes + 1)
+    if len(line) > max_bytes:
+        raise LimitReached(f"this certificate needs more than {max_bytes:,} bytes on a line; --max-bytes allows more")
+    return line
 
 
 def _check_complex(
-    path: str | Path, flint: bool, parallel: Callable[..., Any], report: Callable[[int, int], None]
+    path: str | Path,
+    flint: bool,
+    parallel: Callable[..., Any],
+    report: Callable[[int, int], None],
+    max_bytes: int,
 ) -> Complex:
     digest = hashlib.sha256()
     with open(path, "rb") as file:
 
         def lines() -> Iterator[bytes]:
-            for line in file:
+            while line := _read_line(file, max_bytes):
                 digest.update(line)
                 yield line
 
@@ -475,26 +842,32 @@ def _check_complex(
         _require(header.endswith(b"\n"), "the complex certificate is cut off in its first line")
         record = _parse(header.decode("utf-8", "replace"), "the complex certificate's first line")
         names = "schema training tilt vertices multipliers versions"
-        schema, rows, tilt, n_vertices, multipliers, versions = _fields(record, "the complex certificate", names)
+        schema, rows, perturbation, n_vertices, multipliers, versions = _fields(
+            record, "the complex certificate", names
+        )
         _require(schema == COMPLEX_SCHEMA, f"schema: {schema!a} is not {COMPLEX_SCHEMA!r}")
         _require(isinstance(versions, dict), "versions is not a JSON object")
         training = _Training(rows)
-        _require(isinstance(tilt, list) and len(tilt) == len(training.rows), "tilt: one number a row is needed")
-        for i, value in enumerate(tilt):
+        is_list = isinstance(perturbation, list) and len(perturbation) == len(training.rows)
+        _require(is_list, "tilt: one number per row is needed")
+        for i, value in enumerate(perturbation):
             _require(type(value) is int and value > 0, f"tilt: the perturbation of row {i} is not a positive integer")
         _require(type(n_vertices) is int and n_vertices > 0, "vertices is not a number of vertices")
-        problem = _Perturbed(training, tilt, flint)
+        meter = _METER.get()
+        problem = _Perturbed(training, perturbation, flint, meter.most)
         blocks = iter(lambda: list(islice(stream, 64)), [])
         found: dict[bytes, _Vertex] = {}
         solutions: dict[tuple[int, ...], None] = {}
         number = 0
         for results in parallel(partial(_check_lines, problem), blocks):
-            wrong = [number + k for k, result in enumerate(results) if isinstance(result, str)]
+            wrong = [number + k for k, result in enumerate(results) if isinstance(result, Refused)]
             for result in results:
                 _require(number < n_vertices, f"more vertices are listed than the {n_vertices} of the first line")
-                if isinstance(result, str):
+                if isinstance(result, LimitReached):
+                    raise LimitReached(f"vertex {number}: {result}")
+                if isinstance(result, Refused):
                     raise Refused(f"vertex {number}: {result}", wrong)
-                _require(result.basis not in found, f"vertex {number} is listed before")
+                _require(result.basis not in found, f"vertex {number} is listed twice")
                 solutions[result.solution] = None
                 found[result.basis] = result._replace(solution=())  # kept once for all vertices that share it
                 number += 1
@@ -527,23 +900,33 @@ def _check_edges(problem: _Perturbed, found: dict[bytes, _Vertex]) -> None:
                 raise Refused(f"{what} has other signs", [number])
 
 
+# ==== Kind "complex": strong verdicts under every rescaling =============================================================
+
+_Known = dict[str, Complex]
+
+
 def _check_complex_evidence(
     evidence: Any, claim: str, point: list[Fraction], training: _Training, known: _Known
-) -> None:
+) -> Scope:
     _require(claim in ("strongly positive", "strongly negative"), f"a complex does not prove {claim!a}")
     _, sha256, ties = _fields(evidence, "evidence", "kind sha256 ties")
     _require(isinstance(sha256, str) and isinstance(ties, list), "evidence: a SHA-256 and a list of ties are needed")
-    _require(sha256 in known, f"evidence: the complex certificate with the SHA-256 {sha256[:16]!a}… was not given")
+    _require_given(
+        sha256 in known, f"evidence: the complex certificate with the SHA-256 {sha256[:16]!a}... was not given"
+    )
     found = known[sha256]
     _require(found.training.sha256 == training.sha256, "evidence: the complex certificate is of other training rows")
     found.check(claim, point, ties)
+    return Scope()
 
 
-_FREE, _OUT, _ON, _CAPPED = range(4)
+# ==== Kinds "cover" and "two-labels": claims within a range =============================================================
+
+_FREE, _OUT, _ON, _CAPPED = range(4)  # the states of a row
 
 
 class _Range:
-    """The rescalings of a claim "within the range": groups of features, the bounds of d = 1/tau^2 of each, the penalties."""
+    """The rescalings of a claim "within the range": groups of features, bounds of d = 1/tau^2 of each, the penalties."""
 
     def __init__(self, record: Any, training: _Training) -> None:
         groups, rescalings, penalties = _fields(record, "range", "groups rescalings penalties")
@@ -553,18 +936,19 @@ class _Range:
         _require(set(groups) == set(range(max(groups) + 1)), "range.groups leaves a number out")
         self.groups: list[int] = groups
         n_groups = max(groups) + 1
-        _require(
-            isinstance(rescalings, list) and len(rescalings) == n_groups, "range.rescalings: one a group is needed"
-        )
-        self.low, self.high = [], []
+        is_list = isinstance(rescalings, list) and len(rescalings) == n_groups
+        _require(is_list, "range.rescalings: one per group is needed")
+        factors, self.low, self.high = [], [], []
         for g, ends in enumerate(rescalings):
             least, most = _numbers(ends, f"range.rescalings[{g}]", 2)
             _require(0 < least <= 1 <= most, f"range.rescalings[{g}] does not contain 1, or is not positive")
+            factors.append((least, most))
             self.low.append(1 / most**2)
             self.high.append(1 / least**2)
         self.penalties = None if penalties is None else _numbers(penalties, "range.penalties", m)
         for i, penalty in enumerate(self.penalties or ()):
             _require(penalty > 0, f"range.penalties: that of row {i} is not positive")
+        self.scope = Scope(tuple(groups), tuple(factors), None if self.penalties is None else tuple(self.penalties))
 
 
 class _PointInRange:
@@ -572,64 +956,67 @@ class _PointInRange:
 
     def __init__(self, training: _Training, span: _Range, point: list[Fraction], sign: int) -> None:
         self.span, self.sign, self.labels = span, sign, training.labels
-        self.units = []
-        columns = []
-        for column, p in zip(zip(*training.rows, strict=True), point, strict=True):
-            unit = math.lcm(p.denominator, *(x.denominator for x in column))
-            offset = p.numerator * (unit // p.denominator)
-            columns.append([x.numerator * (unit // x.denominator) - offset for x in column])
-            self.units.append(unit)
-        self.rows = [[y * x for x in row] for row, y in zip(zip(*columns, strict=True), training.labels, strict=True)]
+        ratios, offsets, self.units = [], [], []
+        for unit, p in zip(training.units, point, strict=True):
+            common = _least_common_multiple([unit, p.denominator])
+            ratios.append(common // unit)
+            offsets.append(p.numerator * (common // p.denominator))
+            self.units.append(common)
+        _spend(len(training.rows) * len(point) * _steps(training.words, _words(*ratios)))
+        self.rows = [
+            [x * ratio - y * offset for x, ratio, offset in zip(row, ratios, offsets, strict=False)]
+            for row, y in zip(training.signed, training.labels, strict=True)
+        ]
+        self.words = max(_words(*row) for row in self.rows)
 
     def require_settled(
         self, leaf: Any, low: list[Fraction], high: list[Fraction], signs: list[int], states: list[int]
     ) -> None:
         n, m = len(self.units), len(self.rows)
-        v_texts, t_text, r_texts = _fields(leaf, "a pair", "v t r")
+        v_texts, t_text, r_record = _fields(leaf, "a pair", "v t r")
         v, t = _numbers(v_texts, "v", n), _number(t_text, "t")
-        _require(isinstance(r_texts, dict), "r is not a JSON object")
-        r: dict[int, Fraction] = {}
-        for key, text in r_texts.items():
-            row = int(key) if re.fullmatch(r"0|[1-9][0-9]{0,15}", key) else -1
-            _require(0 <= row < m, f"r: {key!a} is no row")
-            r[row] = _number(text, f"r[{key}]")
+        r = _multipliers(r_record, "r", m)
         penalties = self.span.penalties
         for i, value in r.items():
             _require(value >= 0 or states[i] in (_ON, _CAPPED), f"r[{i}] is negative")
             if penalties is not None and states[i] in (_FREE, _CAPPED):
                 _require(value <= penalties[i], f"r[{i}] is more than the penalty")
-        balance = sum((value * self.labels[i] for i, value in r.items()), Fraction(0))
+        numbers, common = _over_one_denominator(r.values())
+        balance = sum(number * self.labels[i] for i, number in zip(r, numbers, strict=True))
         _require(balance * self.sign >= 0, "r pulls to the wrong side")
-        total = sum(r.values(), Fraction(0)) - self._costs(v, t, states)
-        common = math.lcm(*(value.denominator for value in r.values())) if r else 1
-        numbers = [(int(value * common), self.rows[i]) for i, value in r.items()]
-        ends: list[list[Fraction]] = [[Fraction(0), Fraction(0)] for _ in low]
+        rows = [self.rows[i] for i in r]
+        _spend(len(rows) * n * _steps(self.words, _words(*numbers)))
+        terms: list[list[list[Fraction]]] = [[[], []] for _ in low]
         for j, g in enumerate(self.span.groups):
-            nu = Fraction(sum(value * row[j] for value, row in numbers), common * self.units[j])
+            nu = Fraction(_dot(numbers, (row[j] for row in rows)), common * self.units[j])
             for end, d in enumerate((low[g], high[g])):
-                x = d * v[j] + nu
+                x = _total([_product(d, v[j]), nu])
                 if signs[j] * x >= 0:
-                    ends[g][end] += x * x / (4 * d)
-        total -= sum((max(pair) for pair in ends), Fraction(0))
-        _require(total > 0, "the inequality that would settle it does not fail")
+                    terms[g][end].append(_product(x, x, 1 / (4 * d)))
+        losses = [max(_total(at_low), _total(at_high)) for at_low, at_high in terms]
+        gain = Fraction(sum(numbers), common) - self._costs(v, t, states)
+        _require(gain > _total(losses), "the inequality that would settle it does not fail")
 
     def _costs(self, v: list[Fraction], t: Fraction, states: list[int]) -> Fraction:
         """The largest possible sum of a_i e_i."""
-        scaled = [value / unit for value, unit in zip(v, self.units, strict=True)]
-        common = math.lcm(t.denominator, *(value.denominator for value in scaled))
-        numbers, offset = [int(value * common) for value in scaled], int(t * common)
-        penalties, cost = self.span.penalties, Fraction(0)
+        (*numbers, offset), common = _over_one_denominator(_in_units([*v, t], self.units))
+        _spend(len(self.rows) * (len(numbers) + 1) * _steps(self.words, _words(*numbers)))
+        penalties, costs = self.span.penalties, []
         for i, row in enumerate(self.rows):
             if states[i] != _OUT:
                 missing = common - _dot(row, numbers) - self.labels[i] * offset
                 if penalties is None:
                     _require(missing <= 0, f"(v, t) has a margin below 1 at row {i}")
                 elif missing > 0 or states[i] == _CAPPED:
-                    cost += penalties[i] * Fraction(missing, common)
-        return cost
+                    costs.append(_product(penalties[i], Fraction(missing)))
+        return _total(costs) / common
 
 
-def _check_cover(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> None:
+def _replaced(items: list[Any], position: int, item: Any) -> list[Any]:
+    return [*items[:position], item, *items[position + 1 :]]
+
+
+def _check_cover(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
     claims = {"strongly positive within the range": 1, "strongly negative within the range": -1}
     _require(isinstance(claim, str) and claim in claims, f"a cover of a range does not prove {claim!a}")
     _, record, cover = _fields(evidence, "evidence", "kind range cover")
@@ -646,29 +1033,33 @@ def _check_cover(evidence: Any, claim: str, point: list[Fraction], training: _Tr
                 question.require_settled(entry, low, high, signs, states)
                 continue
             _require(isinstance(entry, list) and len(entry) in (2, 3), "neither a pair nor a split")
+            _spend(20 + n + m)
             kind, which = entry[:2]
             _require(type(which) is int and which >= 0, "a split has no number")
             if kind == "factor" and len(entry) == 3:
                 _require(which < len(low), "there is no such group")
-                at = _number(entry[2], "the place of the split")
+                at = _number(entry[2], "the value to split at")
                 _require(low[which] <= at <= high[which], "it is split outside of its range")
-                waiting.append(([*low[:which], at, *low[which + 1 :]], high, signs, states))
-                waiting.append((low, [*high[:which], at, *high[which + 1 :]], signs, states))
+                waiting.append((_replaced(low, which, at), high, signs, states))
+                waiting.append((low, _replaced(high, which, at), signs, states))
             elif kind == "sign" and len(entry) == 2:
                 _require(which < n and signs[which] == 0, "there is no such feature, or its sign is known")
                 for sign in (-1, 1):
-                    waiting.append((low, high, [*signs[:which], sign, *signs[which + 1 :]], states))
+                    waiting.append((low, high, _replaced(signs, which, sign), states))
             else:
-                _require(kind == "row" and len(entry) == 2, f"a split of the kind {kind!a} is not known")
+                _require(kind == "row" and len(entry) == 2, f"a split of the kind {_shortened(kind)} is not known")
                 _require(which < m and states[which] == _FREE, "there is no such row, or its state is known")
                 for state in (_ON, _OUT) if span.penalties is None else (_CAPPED, _ON, _OUT):
-                    waiting.append((low, high, signs, [*states[:which], state, *states[which + 1 :]]))
+                    waiting.append((low, high, signs, _replaced(states, which, state)))
+        except NotChecked:
+            raise
         except Refused as error:
             raise Refused(f"evidence.cover[{number}]: {error}") from error
     _require(not waiting, "evidence.cover leaves parts of the range out")
+    return span.scope
 
 
-def _check_two_labels(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> None:
+def _check_two_labels(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
     _require(claim == "neutral within the range", f"two rescalings of a range do not prove {claim!a}")
     _, record, *sides = _fields(evidence, "evidence", "kind range positive negative")
     span = _Range(record, training)
@@ -680,14 +1071,18 @@ def _check_two_labels(evidence: Any, claim: str, point: list[Fraction], training
         question = _PointInRange(training, span, point, sign)
         try:
             question.require_settled(leaf, factors, factors, [0] * training.n_features, [_FREE] * len(training.rows))
+        except NotChecked:
+            raise
         except Refused as error:
             raise Refused(f"evidence.{name}: {error}") from error
+    return span.scope
 
 
-_Known = dict[str, Complex]
+# ==== Certificates ======================================================================================================
 
-# One checker for each kind of evidence; other kinds join here.
-_KINDS: dict[str, Callable[[Any, str, list[Fraction], _Training, _Known], None]] = {
+# One checker for each kind of evidence. It raises ``Refused``, or returns the rescalings and the margin that the claim is
+# about. A new kind is a section of its own and a line here.
+_KINDS: dict[str, Callable[[Any, str, list[Fraction], _Training, _Known], Scope]] = {
     "two-rescalings": _check_two_rescalings,
     "complex": _check_complex_evidence,
     "cover": _check_cover,
@@ -695,89 +1090,287 @@ _KINDS: dict[str, Callable[[Any, str, list[Fraction], _Training, _Known], None]]
 }
 
 
-def _no_constant(name: str) -> None:
-    raise Refused(f"{name} is not JSON")
-
-
-def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    _require(len(record) == len(pairs), "a JSON object has a field twice")
-    return record
-
-
-def _parse(text: str, what: str) -> Any:
-    try:
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
-    except Refused:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise Refused(f"{what} is not a JSON text: {error}") from error
-
-
-def check(certificate: str, training: str | None = None, complexes: Iterable[Complex] = ()) -> str:
+def check(
+    certificate: str,
+    training: str | None = None,
+    complexes: Iterable[Complex] = (),
+    *,
+    max_work: int | None = MAX_WORK,
+) -> Claim:
     """Check the JSON text of a certificate; return the claim that it proves, or raise ``Refused``.
+
+    The claim is a text, such as "neutral", with an attribute ``question``: the point, the training rows, the rescalings
+    and the margin that it is about.
 
     ``training`` is the JSON text of the training rows, for a certificate that refers to them by their SHA-256 only. A
     certificate that brings its own rows is refused if they are not these. ``complexes`` are the complex certificates,
     checked by ``check_complex``, that certificates of strong verdicts refer to; they bring their training rows.
+    ``max_work`` limits the steps; beyond that ``LimitReached`` is raised.
     """
-    try:
-        return _check(certificate, training, complexes)
-    except Refused:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise Refused(f"larger numbers or deeper nesting than are read here: {error}") from error
+    with _guarded(max_work):
+        given = None if training is None else _Training(_parse(training, "the training rows"))
+        return _check(certificate, given, {found.sha256: found for found in complexes})
 
 
-def _check(certificate: str, training: str | None, complexes: Iterable[Complex]) -> str:
+def _check(certificate: str, given: _Training | None, known: _Known) -> Claim:
     content = _parse(certificate, "the certificate")
     names = "schema claim point training evidence versions digest"
     schema, claim, point_texts, training_record, evidence, versions, digest = _fields(content, "the certificate", names)
-    _require(schema == SCHEMA, f"schema: {schema!a} is not {SCHEMA!r}")
+    _require(schema == SCHEMA, f"schema: {_shortened(schema)} is not {SCHEMA!r}")
     del content["digest"]
     canonical = json.dumps(content, allow_nan=False, sort_keys=True, separators=(",", ":")).encode()
     _require(hashlib.sha256(canonical).hexdigest() == digest, "digest: the certificate is damaged")
     _require(isinstance(versions, dict), "versions is not a JSON object")
-    given = None if training is None else _Training(_parse(training, "the training rows"))
-    known = {found.sha256: found for found in complexes}
-    if isinstance(training_record, dict) and "rows" not in training_record:
-        sha256, left_out = _fields(training_record, "training", "sha256 left_out")
-        _require(type(left_out) is int and left_out >= 0, "training.left_out is not a number of rows")
-        at_hand = ([] if given is None else [given]) + [found.training for found in known.values()]
-        _require(bool(at_hand), "training: the rows are not in the certificate and were not given")
-        rows = next((rows for rows in at_hand if rows.sha256 == sha256), at_hand[0])
-        _require(rows.sha256 == sha256, "training.sha256 is not that of the rows that were given")
-    else:
-        rows = _Training(training_record)
-    _require(given is None or given.sha256 == rows.sha256, "training.sha256 is not that of the rows that were given")
+    rows, left_out = _training_of(training_record, given, known)
     point = _numbers(point_texts, "point", rows.n_features)
     _require(isinstance(evidence, dict) and "kind" in evidence, "evidence has no kind")
     kind = evidence["kind"]
-    _require(isinstance(kind, str) and kind in _KINDS, f"evidence of kind {kind!a} is not known to this checker")
-    _KINDS[kind](evidence, claim, point, rows, known)
-    return str(claim)
+    is_known = isinstance(kind, str) and kind in _KINDS
+    _require(is_known, f"evidence of kind {_shortened(kind)} is not known to this checker")
+    scope = _KINDS[kind](evidence, claim, point, rows, known)
+    return Claim(claim, Question(tuple(point), rows.sha256, len(rows.rows), left_out, scope))
+
+
+def _training_of(record: Any, given: _Training | None, known: _Known) -> tuple[_Training, int]:
+    """The training rows that a certificate brings or refers to, and how many it says were left out."""
+    if isinstance(record, dict) and "rows" not in record:
+        sha256, left_out = _fields(record, "training", "sha256 left_out")
+        _require(type(left_out) is int and left_out >= 0, "training.left_out is not a number of rows")
+        at_hand = ([] if given is None else [given]) + [found.training for found in known.values()]
+        _require_given(bool(at_hand), "training: the rows are not in the certificate and were not given")
+        rows = next((rows for rows in at_hand if rows.sha256 == sha256), at_hand[0])
+        _require(rows.sha256 == sha256, "training.sha256 is not that of the rows that were given")
+    else:
+        rows = _Training(record)
+        left_out = rows.left_out
+    _require(given is None or given.sha256 == rows.sha256, "training.sha256 is not that of the rows that were given")
+    return rows, left_out
+
+
+# ==== A table of verdicts: is every row covered by a certificate? =======================================================
+
+_CODES = {"strongly positive": 1, "strongly negative": -1, "neutral": 0, "unknown": 2}
+_WORDS = {code: words for words, code in _CODES.items()}
+_SCOPE_SUFFIX = " within the range"
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
+_MOST_ROWS_NAMED = 10
 
 
 class _Unreadable(Exception):
     """A file that can't be used at all."""
 
 
-def _certificates(path: str) -> list[tuple[str, str]]:
-    """The certificates in a file, each with a name: one over several lines, or one a line."""
+def _table(path: str, max_bytes: int) -> Iterator[list[str]]:
+    """The rows of a CSV file, the header first; each has as many fields as the header."""
     try:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise _Unreadable(f"{path} is no text: {error}") from error
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    if not lines:
-        raise _Unreadable(f"{path} has no certificate")
-    if f'"{COMPLEX_SCHEMA}"' in lines[0][1][:100]:
-        raise _Unreadable(
-            f"{path} looks like a complex certificate, which is read from a file and begins with its schema"
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            if file.read(4) == "PAR1":
+                raise _Unreadable(f"{path} is a Parquet file; write it as CSV first: pandas.read_parquet, then to_csv")
+            file.seek(0)
+
+            def lines() -> Iterator[str]:
+                while line := file.readline(max_bytes + 1):
+                    if len(line) > max_bytes:
+                        raise LimitReached(
+                            f"{path} has a line of more than {max_bytes:,} bytes; --max-bytes allows more"
+                        )
+                    yield line
+
+            width = None
+            for number, row in enumerate(csv.reader(lines()), 1):
+                if not row:
+                    continue
+                width = width or len(row)
+                if len(row) != width:
+                    raise _Unreadable(f"{path}: row {number} has {len(row)} fields, and the first one has {width}")
+                yield row
+            if width is None:
+                raise _Unreadable(f"{path} is an empty table")
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise _Unreadable(f"{path} is not a CSV table: {error}") from error
+
+
+def _as_float(text: str) -> float | None:
+    """The number that a field holds; None where it is missing, infinite or not a number."""
+    value = float(text) if _DECIMAL.fullmatch(text.strip()) else math.inf
+    return value if math.isfinite(value) else None
+
+
+class _Points:
+    """The points of a CSV table, found by their values as floats."""
+
+    def __init__(self, path: str, features: str | None, max_bytes: int) -> None:
+        self.path = path
+        rows = _table(path, max_bytes)
+        names = next(rows)
+        chosen = names if features is None else [name.strip() for name in features.split(",")]
+        for name in chosen:
+            if names.count(name) != 1:
+                raise _Unreadable(f"{path} has {names.count(name)} columns named {name!a}; it has {_listed(names)}")
+        columns = [names.index(name) for name in chosen]
+        self.n_features = len(columns)
+        self.texts: list[tuple[str, ...]] = []
+        self._found: dict[tuple[float | None, ...], list[int]] = {}
+        for number, row in enumerate(rows):
+            texts = tuple(row[k].strip() for k in columns)
+            self.texts.append(texts)
+            values = tuple(map(_as_float, texts))
+            if None not in values:
+                self._found.setdefault(values, []).append(number)
+
+    def rows_of(self, point: tuple[Fraction, ...]) -> list[int]:
+        """The rows that have this point: each value is what the field says, or the nearest float."""
+        try:
+            values = tuple(map(float, point))
+        except OverflowError:
+            return []
+        return [
+            row
+            for row in self._found.get(values, [])
+            if all(
+                x in (Fraction(value), Fraction(text))
+                for x, value, text in zip(point, values, self.texts[row], strict=True)
+            )
+        ]
+
+
+class _VerdictTable:
+    """The verdicts of a CSV table, as ``rescaleinv certify --out`` and ``Verdicts.to_frame`` write them."""
+
+    def __init__(self, path: str, n_points: int, max_bytes: int) -> None:
+        self.path = path
+        rows = _table(path, max_bytes)
+        names = next(rows)
+        wanted = ["verdict", "code", "row", "input"]
+        columns = {name: names.index(name) for name in wanted if name in names}
+        if not {"verdict", "code"} & set(columns):
+            raise _Unreadable(f"{path} has neither a column 'verdict' nor a column 'code'; it has {_listed(names)}")
+        codes: list[int] = []
+        numbers: list[int] = []
+        inputs = set()
+        for row in rows:
+            codes.append(self._code(row, columns, len(codes)))
+            if "row" in columns:
+                text = row[columns["row"]]
+                if not _ROW_NUMBER.fullmatch(text):
+                    raise _Unreadable(f"{path}: {_shortened(text)} is not the number of a row")
+                numbers.append(int(text))
+            inputs.update([row[columns["input"]]] if "input" in columns else [])
+        if len(inputs) > 1:
+            raise _Unreadable(f"{path} has the rows of {len(inputs)} inputs; check the rows of one input at a time")
+        self.first = min(numbers, default=1)
+        positions = [number - self.first for number in numbers] or list(range(len(codes)))
+        seen: dict[int, int] = {}
+        for position, code in zip(positions, codes, strict=True):
+            _require(position not in seen, f"row {position + self.first} is listed twice")
+            seen[position] = code
+        _require(self.first in (0, 1), f"the rows are numbered from {self.first}; the first ones are missing")
+        for position in range(n_points):
+            _require(position in seen, f"row {position + self.first} is missing: there are {n_points} points")
+        _require(len(seen) == n_points, f"{len(seen)} verdicts are listed for {n_points} points")
+        self.codes = [seen[position] for position in range(n_points)]
+
+    def _code(self, row: list[str], columns: dict[str, int], number: int) -> int:
+        told = []
+        if "verdict" in columns:
+            told.append(_CODES.get(row[columns["verdict"]].strip().replace("_", " ").lower()))
+        if "code" in columns:
+            text = row[columns["code"]].strip()
+            told.append(int(text) if text in ("1", "-1", "0", "2") else None)
+        if None in told or len(set(told)) != 1:
+            fields = " and ".join(_shortened(row[columns[name]]) for name in ("verdict", "code") if name in columns)
+            raise _Unreadable(f"{self.path}: line {number + 2}: {fields} is not a verdict")
+        return told[0] or 0
+
+
+class _Coverage:
+    """Which rows of a table of verdicts the certificates have proved."""
+
+    def __init__(self, points: _Points, verdicts: _VerdictTable) -> None:
+        self.points, self.verdicts = points, verdicts
+        self.proved: list[set[int]] = [set() for _ in verdicts.codes]
+        self.n_elsewhere = 0
+        self.settings: dict[tuple[str, Scope], None] = {}
+
+    def add(self, claim: Claim) -> list[int]:
+        """Take note of a claim that was proved; returns the rows that have its point."""
+        rows = self.points.rows_of(claim.question.point)
+        for row in rows:
+            self.proved[row].add(_CODES[claim.removesuffix(_SCOPE_SUFFIX)])
+        if rows:
+            self.settings[claim.question.training_sha256, claim.question.scope] = None
+        else:
+            self.n_elsewhere += 1
+        return rows
+
+    def name(self, row: int) -> str:
+        return f"row {row + self.verdicts.first}"
+
+    def failures(self) -> Iterator[str]:
+        for row, (code, proved) in enumerate(zip(self.verdicts.codes, self.proved, strict=True)):
+            if code != 2 and code not in proved:
+                words = " and ".join(_WORDS[other] for other in sorted(proved))
+                found = f"what was proved of it is {words}" if proved else "no certificate of its point was proved"
+                yield f"{self.name(row)} says {_WORDS[code]}, but {found}"
+
+    def result(self) -> str:
+        """All rows are covered: in words; ``Refused`` if the certificates do not answer one question."""
+        if len(self.settings) > 1:
+            texts = [f"training {sha256[:12]}, {scope}" for sha256, scope in self.settings]
+            raise Refused(f"the certificates answer {len(texts)} different questions: {'; '.join(texts[:3])}")
+        n_unknown = self.verdicts.codes.count(2)
+        shown = (
+            f"{len(self.verdicts.codes) - n_unknown} of {len(self.verdicts.codes)} verdicts are covered, each row once"
         )
-    if len(lines) > 1 and lines[0][1].strip() == "{":
-        lines = [(1, text)]
-    return [(path if len(lines) == 1 else f"{path}:{number}", line) for number, line in lines]
+        if n_unknown:
+            shown += f" ({n_unknown} are unknown and claim nothing)"
+        for sha256, scope in self.settings:
+            shown += f"; training {sha256[:12]}, {scope}"
+        if self.n_elsewhere:
+            shown += f"; {self.n_elsewhere} certificates are about other points"
+        return shown
+
+
+# ==== The command line ==================================================================================================
+
+
+def _printable(text: str) -> str:
+    """One line without control characters, whatever a file's name or a certificate has in it."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _certificates(path: str, max_bytes: int) -> Iterator[tuple[str, str | None]]:
+    """The certificates in a file, each with a name: one over several lines, or one per line; None if it has none."""
+    with sys.stdin.buffer if path == "-" else open(path, "rb") as file:
+        numbered = enumerate(iter(lambda: _read_line(file, max_bytes), b""), 1)
+        lines = ((number, line) for number, line in numbered if line.strip())
+        try:
+            first = next(lines, None)
+            if first is None:
+                raise _Unreadable(f"{path} has no certificate")
+            if f'"{COMPLEX_SCHEMA}"'.encode() in first[1][:100]:
+                raise _Unreadable(
+                    f"{path} looks like a complex certificate, which is read from a file and begins with its schema"
+                )
+            if first[1].strip() == b"{":
+                rest = file.read(max_bytes + 1)
+                if len(rest) > max_bytes:
+                    raise LimitReached(f"this certificate has more than {max_bytes:,} bytes; --max-bytes allows more")
+                yield path, (first[1] + rest).decode()
+                return
+            second = next(lines, None)
+            if second is None:
+                yield path, first[1].decode()
+                return
+            if b'"rescaleinv-certificate/' not in first[1]:
+                yield path, None
+                return
+            for number, line in (first, second):
+                yield f"{path}:{number}", line.decode()
+            for number, line in lines:
+                yield f"{path}:{number}", line.decode()
+        except UnicodeDecodeError as error:
+            raise _Unreadable(f"{path} is not text: {error}") from error
 
 
 def _is_complex(path: str) -> bool:
@@ -785,7 +1378,7 @@ def _is_complex(path: str) -> bool:
     if path == "-":
         return False
     if Path(path).exists() and not Path(path).is_file():
-        raise _Unreadable(f"{path} is no file; use - to read certificates in")
+        raise _Unreadable(f"{path} is not a file; use - to read certificates from the standard input")
     beginning = f'{{"schema":"{COMPLEX_SCHEMA}"'.encode()
     with open(path, "rb") as file:
         return file.read(len(beginning)) == beginning
@@ -798,21 +1391,24 @@ def _bar(path: str) -> Callable[[int, int], None]:
     def show(done: int, total: int) -> None:
         if sys.stderr.isatty() and (time.monotonic() - last[0] > 0.3 or (done == total and last[1:])):
             last[:] = [time.monotonic(), 1]
-            text = f"{path}: {done:,} of {total:,} vertices ({done / total:.0%})" if done < total else ""
+            text = f"{_printable(path)}: {done:,} of {total:,} vertices ({done / total:.0%})" if done < total else ""
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     return show
 
 
-def _check_complex_file(path: str, jobs: int, flint: bool | None) -> Complex:
+def _check_complex_file(
+    path: str, jobs: int, flint: bool | None, max_work: int = MAX_WORK, max_bytes: int = MAX_BYTES
+) -> Complex:
+    check_file = partial(check_complex, path, flint=flint, report=_bar(path), max_work=max_work, max_bytes=max_bytes)
     if jobs == 1:
-        return check_complex(path, flint=flint, report=_bar(path))
+        return check_file()
     # here, as most who check need neither
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
     from multiprocessing import get_context
 
     def parallel(function: Callable[..., Any], blocks: Iterable[Any]) -> Iterator[Any]:
-        waiting: deque[Any] = deque()  # some only, so that the file is not read faster than it is checked
+        waiting: deque[Any] = deque()  # only some, so that the file is not read faster than it is checked
         for block in blocks:
             waiting.append(pool.submit(function, block))
             if len(waiting) > 8 * jobs:
@@ -822,47 +1418,123 @@ def _check_complex_file(path: str, jobs: int, flint: bool | None) -> Complex:
 
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         try:
-            return check_complex(path, flint=flint, parallel=parallel, report=_bar(path))
+            return check_file(parallel=parallel)
         except BrokenExecutor as error:
             raise _Unreadable(f"{path}: a process that checked it was killed; try --jobs 1") from error
 
 
-def _check_files(options: argparse.Namespace) -> tuple[int, int]:
-    """Check all files, complexes first; returns how many certificates are proved, and how many refused."""
-    training = None if options.training is None else Path(options.training).read_text(encoding="utf-8")
-    pinned = None if training is None else _Training(_parse(training, "the training rows")).sha256
-    complexes = []
-    results: list[bool] = []
+class _Run:
+    """All files of one call: what was proved, refused, not checked or repeated."""
 
-    def tell(name: str, work: Callable[[], str]) -> None:
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.counts = {"proved": 0, "refused": 0, "not checked": 0, "repeated": 0}
+        self.exit_codes: set[int] = set()
+        self.known: _Known = {}
+        self._scopes: dict[Scope, int] = {}
+        self._names: dict[tuple[Any, ...], str] = {}  # what was proved, and where first
+        self.given = self._training()
+        self.coverage: _Coverage | None = None
+        if options.verdicts is not None:
+            points = _Points(options.points, options.features, options.max_bytes)
+            with self._reporting(options.verdicts):
+                self.coverage = _Coverage(points, _VerdictTable(options.verdicts, len(points.texts), options.max_bytes))
+
+    def _training(self) -> _Training | None:
+        if self.options.training is None:
+            return None
+        with open(self.options.training, "rb") as file, _guarded(self.options.max_work):
+            content = file.read(self.options.max_bytes + 1)
+            if len(content) > self.options.max_bytes:
+                raise LimitReached(
+                    f"{self.options.training} has more than {self.options.max_bytes:,} bytes; --max-bytes allows more"
+                )
+            return _Training(_parse(content.decode(), "the training rows"))
+
+    def tell(self, name: str, words: str) -> None:
+        print(_printable(f"{name}: {words}"))
+
+    @contextmanager
+    def _reporting(self, name: str) -> Iterator[None]:
+        """Print what goes wrong inside, and go on."""
         try:
-            print(f"{name}: proved: {work()}")
-            results.append(True)
+            yield
+        except NotChecked as error:
+            self.tell(name, f"NOT CHECKED: {error}")
+            self.counts["not checked"] += 1
+            self.exit_codes.add(3 if isinstance(error, LimitReached) else 2)
         except Refused as error:
-            print(f"{name}: REFUSED: {error}")
-            results.append(False)
+            self.tell(name, f"REFUSED: {error}")
+            self.counts["refused"] += 1
+            self.exit_codes.add(1)
 
-    def complex_in(path: str) -> str:
-        found = _check_complex_file(path, options.jobs, False if options.no_flint else None)
-        _require(pinned in (None, found.training.sha256), "training.sha256 is not that of the rows that were given")
-        complexes.append(found)
-        return f"the complex is complete ({found.n_vertices:,} vertices)"
+    def proved(self, name: str, statement: tuple[Any, ...], words: str) -> None:
+        """Count what was proved, each statement once."""
+        before = self._names.get(statement)
+        self._names.setdefault(statement, name)
+        self.counts["proved" if before is None else "repeated"] += 1
+        if not self.options.quiet:
+            self.tell(name, f"proved: {words}" + ("" if before is None else f" (repeats {before}, counted once)"))
 
-    kinds = [(_is_complex(path), path) for path in options.files]
-    for is_complex, path in kinds:
-        if is_complex:
-            tell(path, partial(complex_in, path))
-    for is_complex, path in kinds:
-        for name, text in () if is_complex else _certificates(path):
-            tell(name, partial(check, text, training, complexes))
-    return sum(results), len(results) - sum(results)
+    def complex_in(self, path: str) -> None:
+        options = self.options
+        flint = False if options.no_flint else None
+        found = _check_complex_file(path, options.jobs, flint, options.max_work, options.max_bytes)
+        pinned = self.given is None or self.given.sha256 == found.training.sha256
+        _require(pinned, "training.sha256 is not that of the rows that were given")
+        self.known[found.sha256] = found
+        rows = f"training {found.training.sha256[:12]} ({len(found.training.rows)} rows)"
+        words = f"the complex is complete ({found.n_vertices:,} vertices); {rows}, every rescaling, hard margin"
+        self.proved(path, ("complex", found.sha256), words)
+
+    def certificate(self, name: str, text: str | None) -> None:
+        if text is None:
+            raise Refused("this is not a file of certificates: its first line is not one")
+        with _guarded(self.options.max_work):
+            claim = _check(text, self.given, self.known)
+        question = claim.question
+        scope = self._scopes.setdefault(question.scope, len(self._scopes))
+        rows = [] if self.coverage is None else [self.coverage.name(row) for row in self.coverage.add(claim)]
+        words = f"{claim}; {''.join(f'{row}, ' for row in rows[:3])}{question}"
+        self.proved(name, (str(claim), question.point_sha256, question.training_sha256, scope), words)
+
+    def files(self) -> None:
+        """Check all files, complexes first."""
+        kinds = [(_is_complex(path), path) for path in self.options.files]
+        for is_complex, path in kinds:
+            if is_complex:
+                with self._reporting(path):
+                    self.complex_in(path)
+        for is_complex, path in kinds:
+            if not is_complex:
+                with self._reporting(path):
+                    for name, text in _certificates(path, self.options.max_bytes):
+                        with self._reporting(name):
+                            self.certificate(name, text)
+
+    def table(self) -> None:
+        """Is every row of the table of verdicts covered?"""
+        if self.coverage is None:
+            return
+        n_failures = 0
+        for n_failures, failure in enumerate(self.coverage.failures(), 1):
+            if n_failures <= _MOST_ROWS_NAMED:
+                self.tell(self.options.verdicts, failure)
+        with self._reporting(self.options.verdicts):
+            points = self.coverage.points
+            hint = "; if the table has other columns than the features, name these with --features"
+            hint = hint if not self.coverage.settings else ""
+            _require(not n_failures, f"{n_failures} of {len(points.texts)} verdicts are not covered{hint}")
+            self.proved(self.options.verdicts, ("table",), self.coverage.result())
+
+    def summary(self) -> None:
+        counts = self.counts
+        if sum(counts.values()) > 1 and not self.options.quiet:
+            more = [f"{counts[kind]} {kind}" for kind in ("not checked", "repeated") if counts[kind]]
+            print(", ".join([f"{counts['proved']} proved, {counts['refused']} refused", *more]))
 
 
-def main(arguments: Iterable[str] | None = None) -> int:
-    """Exit code 0: every certificate is proved; 1: one is refused; 2: a file can't be read."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # names of files may be anything
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="rescaleinv verify", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -870,27 +1542,73 @@ def main(arguments: Iterable[str] | None = None) -> int:
         "files",
         nargs="+",
         metavar="FILE",
-        help="certificates, one a file or one a line (- reads them in), and the complex certificates that they refer to",
+        help="certificates, one per file or one per line (- reads standard input), and the complex certificates that they\n"
+        "refer to",
     )
     parser.add_argument(
         "--training",
         metavar="ROWS",
         help="the training rows, for certificates that only refer to them (others must agree)",
     )
+    parser.add_argument("--points", metavar="CSV", help="the table of points that --verdicts is about")
+    parser.add_argument(
+        "--verdicts",
+        metavar="CSV",
+        help="a table of verdicts, one row per point: is each one covered by a certificate?",
+    )
+    parser.add_argument(
+        "--features", metavar="NAMES", help="the columns of --points that are features, with commas between (all)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="print only what was not proved")
+    parser.add_argument(
+        "--max-work",
+        metavar="STEPS",
+        type=int,
+        default=MAX_WORK,
+        help=f"steps per certificate, and per vertex of a complex certificate ({MAX_WORK:,})",
+    )
+    parser.add_argument(
+        "--max-bytes", metavar="BYTES", type=int, default=MAX_BYTES, help=f"bytes per line ({MAX_BYTES:,})"
+    )
     parser.add_argument("--jobs", metavar="N", type=int, default=1, help="processes for a complex certificate")
     parser.add_argument("--no-flint", action="store_true", help="do without python-flint even where it is installed")
+    return parser
+
+
+def main(arguments: Iterable[str] | None = None) -> int:
+    """Exit code 0: everything was proved; 1: something was refused; 2: it could not be checked; 3: a limit was reached."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # names of files may be anything
+    parser = _parser()
     options = parser.parse_args(None if arguments is None else list(arguments))
-    if options.jobs < 1:
-        parser.error(f"--jobs {options.jobs}: at least one process is needed")
+    for name in ("jobs", "max_work", "max_bytes"):
+        if getattr(options, name) < 1:
+            parser.error(f"--{name.replace('_', '-')} {getattr(options, name)}: at least 1 is needed")
+    if (options.points is None) != (options.verdicts is None):
+        parser.error("--points and --verdicts belong together: the points, and what is said of them")
+    if options.features is not None and options.points is None:
+        parser.error("--features names columns of --points, which is not given")
     options.jobs = min(options.jobs, os.cpu_count() or 1)  # more would only be in each other's way
     try:
-        proved, refused = _check_files(options)
-    except (OSError, ValueError, RecursionError, _Unreadable) as error:
-        print(f"rescaleinv verify: error: {error}", file=sys.stderr)
+        run = _Run(options)
+        run.files()
+        run.table()
+        run.summary()
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as head, has seen enough; nothing may be said about what it did not see
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
-    if proved + refused > 1:
-        print(f"{proved} proved, {refused} refused")
-    return 1 if refused else 0
+    except LimitReached as error:
+        print(_printable(f"rescaleinv verify: error: {error}"), file=sys.stderr)
+        return 3
+    except MemoryError:
+        print("rescaleinv verify: error: there is not enough memory to check this", file=sys.stderr)
+        return 2
+    except (OSError, ValueError, RecursionError, _Unreadable) as error:
+        print(_printable(f"rescaleinv verify: error: {error}"), file=sys.stderr)
+        return 2
+    return min(run.exit_codes, default=0)
 
 
 if __name__ == "__main__":

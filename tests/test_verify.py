@@ -57,6 +57,7 @@ def many_ties():
 CERTIFICATES = {"example 2": example_2(), "many ties": many_ties()}
 PROVED = CERTIFICATES["example 2"]
 TEXT = PROVED.to_json()
+QUESTION = check(TEXT).question
 
 
 def fresh(certificate=PROVED):
@@ -314,7 +315,7 @@ LIES_IN_ONE_PLACE = {
     "label 2": (("training", "labels", 0), 2, "training.labels are not all 1 or -1"),
     "label true": (("training", "labels", 0), True, "training.labels are not all 1 or -1"),
     "label as a float": (("training", "labels", 0), 1.0, "training.labels are not all 1 or -1"),
-    "too few labels": (("training", "labels", 3), GONE, "training.labels: one label a row is needed"),
+    "too few labels": (("training", "labels", 3), GONE, "training.labels: one label per row is needed"),
     "no rows": (("training", "rows"), [], "training.rows is not a list of rows"),
     "rows without features": (("training", "rows"), [[], [], [], []], "training.rows[0] has no features"),
     "a short row": (("training", "rows", 1, 2), GONE, "training.rows[1]: 3 numbers are needed"),
@@ -590,7 +591,8 @@ def run(*arguments, text=None, command=("-m", "rescaleinv.verify"), cwd=None):
 def test_the_module_runs(folder):
     done = run(folder / "one.json", cwd=Path(verify.__file__).parents[1])
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{folder / 'one.json'}: proved: neutral\n"
+    words = f"{folder / 'one.json'}: proved: neutral; point (-1, 4, 2) {QUESTION.point_sha256[:12]}, "
+    assert done.stdout == f"{words}training {QUESTION.training_sha256[:12]} (4 rows), every rescaling, hard margin\n"
     done = run("-", text=TEXT + "\n" + lie(multipliers_scaled_in_both), cwd=Path(verify.__file__).parents[1])
     assert done.returncode == 1
     assert "-:1: proved: neutral" in done.stdout
@@ -611,17 +613,23 @@ def test_the_file_alone_needs_the_standard_library_only(folder):
     [
         (["one.json"], 0, ["one.json: proved: neutral"]),
         (["pretty.json"], 0, ["pretty.json: proved: neutral"]),
-        (["one.json", "pretty.json"], 0, ["2 proved, 0 refused"]),
+        (["one.json", "pretty.json"], 0, ["(repeats one.json, counted once)", "1 proved, 0 refused, 1 repeated"]),
         (["refused.json"], 1, ["refused.json: REFUSED: evidence.positive does not label the point positive"]),
         (["one.json", "refused.json"], 1, ["one.json: proved", "refused.json: REFUSED", "1 proved, 1 refused"]),
         (
             ["lines.jsonl"],
             1,
-            ["lines.jsonl:1: proved", "lines.jsonl:2: proved", "lines.jsonl:4: REFUSED", "3 proved, 1"],
+            [
+                "lines.jsonl:1: proved",
+                "lines.jsonl:2: proved",
+                "lines.jsonl:4: REFUSED",
+                "2 proved, 1 refused, 1 repeated",
+            ],
         ),
-        (["without.json"], 1, ["REFUSED: training: the rows are not in the certificate and were not given"]),
+        (["without.json"], 2, ["NOT CHECKED: training: the rows are not in the certificate and were not given"]),
         (["without.json", "--training", "rows.json"], 0, ["without.json: proved: neutral"]),
-        (["one.json", "without.json", "--training", "rows.json"], 0, ["2 proved, 0 refused"]),
+        (["one.json", "without.json", "--training", "rows.json"], 0, ["1 proved, 0 refused, 1 repeated"]),
+        (["without.json", "refused.json"], 1, ["0 proved, 1 refused, 1 not checked"]),
         (
             ["lines.jsonl", "--training", "rows.json"],
             1,
@@ -679,7 +687,7 @@ def test_line_breaks_that_json_does_not_know(folder, monkeypatch, capsys):
     assert "\u2028" in text
     Path("breaks.jsonl").write_bytes(f"{text}\r\n{TEXT}\r\n".encode())
     assert main(["breaks.jsonl"]) == 0
-    assert "2 proved, 0 refused" in capsys.readouterr().out
+    assert "1 proved, 0 refused, 1 repeated" in capsys.readouterr().out
 
 
 def test_a_terminal_without_greek_letters_is_no_crash(folder):

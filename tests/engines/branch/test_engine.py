@@ -414,7 +414,7 @@ def test_lies_about_covers_are_refused(certificates):
         refused(changed(r={}), "does not fail")
         refused(changed(v=["0"] * len(cover[places[-1]]["v"])), "margin below 1|does not fail")
         refused(changed(r={"0": "-1"}), "negative|does not fail|wrong side")
-        refused(changed(r={"99999": "1"}), "is no row")
+        refused(changed(r={"99999": "1"}), "belongs to no row")
         refused(changed(v=["1"]), "numbers are needed")
         refused(changed(["factor", 99, "1"]), "no such group")
         refused(changed(["factor", 0, "1000000"]), "outside of its range")

@@ -345,7 +345,8 @@ def test_shipped_points_of_each_kind_are_proved_and_the_file_is_accepted(proved,
     assert verify.main([str(engine.proof.path), str(tmp_path / "points")]) == 0
     out = capsys.readouterr().out
     assert f"{len(points[::40]) + 1} proved, 0 refused" in out
-    assert verify.main([str(tmp_path / "points")]) == 1  # the strong ones need the complex certificate
+    assert verify.main([str(tmp_path / "points")]) == 2  # nothing can be checked without the complex certificate
+    assert "REFUSED" not in capsys.readouterr().out
     for i, line in enumerate((tmp_path / "points").read_text().splitlines()):
         assert check(line, complexes=engine.complexes) == verdict_words(after.code[i])
         assert "rows" not in json.loads(line)["training"]
@@ -746,7 +747,7 @@ def test_damaged_edges(checked, content):
         (10**30, "it leads to no vertex"),
         (edges[e] - (1 << n_bits), "its refutation has bits that mean nothing"),
         (-(10**30), "its refutation has bits that mean nothing"),
-        (-1, "its refutation is not determined by its places"),
+        (-1, "its refutation is not determined by its bits"),
         (zero, "its refutation is zero"),
         ([*zero[:-1], "-1"], "its refutation is zero"),
         (zero[:-1], f"its refutation: {n + 1} numbers are needed"),
@@ -821,7 +822,7 @@ def test_lines_that_are_no_records(checked, content):
     ]:
         with pytest.raises(Refused, match=f"^vertex 1: .*{match}"):
             checked(b"".join([first, lines[0], line, *lines[2:]]))
-    with pytest.raises(Refused, match=r"^vertex 1 is listed before"):
+    with pytest.raises(Refused, match=r"^vertex 1 is listed twice"):
         checked(b"".join([first, lines[0], lines[0], *lines[2:]]))
     with pytest.raises(Refused, match=f"^more vertices are listed than the {len(lines)} of the first line"):
         checked(b"".join([first, *lines, lines[0]]))
@@ -830,7 +831,7 @@ def test_lines_that_are_no_records(checked, content):
             checked(b"".join([first, *lines, extra]))
     twice = content.copy()
     twice.records.append(twice.records[0])
-    with pytest.raises(Refused, match=f"^vertex {len(lines)} is listed before"):
+    with pytest.raises(Refused, match=f"^vertex {len(lines)} is listed twice"):
         checked(twice.with_counts())
 
 
@@ -870,7 +871,7 @@ def test_a_perturbation_must_be_positive_integers(checked):
     for tilt in (None, 5, [], content.header["tilt"][1:], [*content.header["tilt"], 1], {}):
         lie = content.copy()
         lie.header["tilt"] = tilt
-        with pytest.raises(Refused, match=r"^tilt: one number a row is needed"):
+        with pytest.raises(Refused, match=r"^tilt: one number per row is needed"):
             checked(lie)
 
 
@@ -1422,9 +1423,7 @@ def test_a_complex_is_read_from_a_file_only(two_files, capsys, monkeypatch):
 
 def test_no_more_processes_than_processors(two_files, monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        verify, "_check_complex_file", lambda path, jobs, flint: asked.append(jobs) or check_complex(path)
-    )
+    monkeypatch.setattr(verify, "_check_complex_file", lambda path, jobs, *_: asked.append(jobs) or check_complex(path))
     assert verify.main([str(two_files / "complex"), "--jobs", "1000000"]) == 0
     assert 1 <= asked[0] <= os.cpu_count()
 

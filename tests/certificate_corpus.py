@@ -1,0 +1,270 @@
+"""Small true certificates of every kind, for checkers to be tried on, and careful lies made of them.
+
+``stored`` are those in data/certificates.json, which earlier versions wrote: they must stay valid. ``fresh`` makes such
+certificates with the engines as they are. Run this file to write the stored ones anew.
+"""
+
+import copy
+import functools
+import hashlib
+import json
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+
+import made_sets
+import numpy as np
+
+STORE = Path(__file__).parent / "data" / "certificates.json"
+EXAMPLE = [[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]
+
+
+def overlapping(seed, n_features=2, n_rows=9):
+    """Classes that no hyperplane separates."""
+    rng = np.random.default_rng(seed)
+    labels = np.where(np.arange(n_rows) % 2, 1, -1)
+    return rng.integers(-3, 4, size=(n_rows, n_features)) + (labels[:, None] > 0), labels
+
+
+# ---- certificates by the engines
+
+
+def _certificates(model, points, name):
+    """The first two certificates of each claim, by name."""
+    verdicts = model.certify(points)
+    found = {}
+    for i in np.flatnonzero(~verdicts.unknown):
+        certificate = verdicts.certificate(int(i))
+        key = f"{name} {certificate.content['evidence']['kind']} {certificate.claim}"
+        if f"{key} 2" not in found:
+            found[key if key not in found else f"{key} 2"] = certificate.content
+    return found
+
+
+def _training_of(name):
+    if name == "example":
+        return EXAMPLE
+    if name == "tie":  # (0, -1) is strongly negative, and on the hyperplane of a limit
+        return [(1, 1), (-1, -1)], [1, -1]
+    if name == "many ties":  # features that can replace each other: every set of them is a joint cell
+        return np.vstack([np.ones(5), -np.ones(5)]), [1, -1]
+    training_set = made_sets.integer_ties(2, 3)
+    return training_set.features, training_set.signs
+
+
+def _every_rescaling(name):
+    """A complex certificate, and certificates of points that refer to it."""
+    from rescaleinv import RescaleInvariantSVC
+
+    rows, labels = _training_of(name)
+    model = RescaleInvariantSVC(engine="complex").fit(rows, labels)
+    n = np.asarray(rows).shape[1]
+    grid = np.random.default_rng(0).integers(-3, 7, (30, n))
+    points = np.vstack([-np.eye(n)[:1], np.eye(n)[:1], grid, np.asarray(rows)])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "complex.jsonl"
+        model.prove(path)
+        return path.read_text(encoding="ascii"), _certificates(model, points, name)
+
+
+def _within_ranges():
+    """Limited rescalings: hard and soft margins, one range for all features and one for each."""
+    from rescaleinv import RescaleInvariantSVC
+
+    rng = np.random.default_rng(3)
+    found = _certificates(RescaleInvariantSVC(scale_range=4).fit(*EXAMPLE), rng.integers(-5, 6, (20, 2)), "hard")
+    integers = made_sets.integer_ties(4, 3)
+    model = RescaleInvariantSVC(scale_range=[(0.5, 2), (1, 1), (0.25, 3)]).fit(integers.features, integers.signs)
+    found |= _certificates(model, integers.features[:8] + rng.integers(-1, 2, (8, 3)) / 2, "mixed")
+    for seed in (1, 2):
+        soft = RescaleInvariantSVC(scale_range=2, C=1.0).fit(*overlapping(seed))
+        found |= _certificates(soft, rng.normal(size=(12, 2)) * 2, f"soft {seed}")
+    return found
+
+
+def fresh():
+    """What ``stored`` has, made now."""
+    complexes, certificates = {}, {}
+    for name in ("example", "tie", "many ties", "integers"):
+        complexes[name], found = _every_rescaling(name)
+        for key, content in found.items():
+            refers = content["evidence"]["kind"] == "complex"
+            certificates[key] = {"complex": name if refers else None, "content": content}
+    for key, content in _within_ranges().items():
+        certificates[key] = {"complex": None, "content": content}
+    return {"complexes": complexes, "certificates": certificates}
+
+
+# ---- certificates that are stored
+
+
+@functools.cache
+def stored():
+    """{"complexes": texts by name, "certificates": {"complex": a name or None, "content": …} by name}."""
+    found = json.loads(STORE.read_text(encoding="utf-8"))
+    for key, record in list(found["certificates"].items()):
+        if record["content"]["evidence"]["kind"] == "cover":
+            content = split_further(record["content"])
+            found["certificates"][f"{key}, split"] = {"complex": None, "content": content}
+    return found
+
+
+def split_further(content):
+    """The same cover with its first pair split by sign, by row and by factor: what settles a part settles its parts."""
+    content = copy.deepcopy(content)
+    cover, span = content["evidence"]["cover"], content["evidence"]["range"]
+    first = next(k for k, entry in enumerate(cover) if isinstance(entry, dict))
+    pair = cover[first]
+    states = 2 if span["penalties"] is None else 3
+    extra = [["sign", 0], ["sign", 1], pair, pair, ["row", 1], *[pair] * states]
+    if first == 0:  # the whole range, which contains the factor 1
+        extra = [["factor", 0, "1"], *extra, ["row", 0], *[pair] * states]
+    cover[first : first + 1] = extra
+    return content
+
+
+def write_stored():
+    found = fresh()
+    blocks = []
+    for name in ("complexes", "certificates"):
+        lines = (f"{json.dumps(key)}:{json.dumps(value, separators=(',', ':'))}" for key, value in found[name].items())
+        blocks.append(f'"{name}":{{\n' + ",\n".join(lines) + "\n}")
+    STORE.write_text("{" + ",".join(blocks) + "}\n", encoding="utf-8")
+
+
+# ---- lies: the digests are made anew, so that only the mathematics can tell
+
+
+def with_hashes(content):
+    """The text of a certificate with this content, whose hashes fit."""
+    training = content.get("training")
+    try:
+        lines = zip(training["labels"], training["rows"], strict=True)
+        text = "".join(f"{label}:{','.join(str(Fraction(x)) for x in row)}\n" for label, row in lines)
+        training["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    except (ValueError, TypeError, KeyError, ZeroDivisionError):
+        pass
+    return as_text(content)
+
+
+def as_text(content):
+    """A certificate with its digest."""
+    canonical = json.dumps(content, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return json.dumps({**content, "digest": hashlib.sha256(canonical.encode()).hexdigest()})
+
+
+def paths(value, path=()):
+    """Every path to a value, containers included."""
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from paths(item, (*path, key))
+
+
+def at(content, path):
+    for key in path:
+        content = content[key]
+    return content
+
+
+CLAIMS = ["neutral", "strongly positive", "strongly negative"]
+CLAIMS += [f"{claim} within the range" for claim in CLAIMS]
+
+
+def _nudged(value, rng):
+    """Another number near by, far away or of the other sign; other types now and then."""
+    if isinstance(value, bool) or value is None:
+        return rng.choice([None, True, 0, "1"])
+    if isinstance(value, int):
+        return rng.choice([value + 1, value - 1, -value, -1 - value, 0, str(value), rng.randrange(12)])
+    try:
+        number = Fraction(value)
+    except (ValueError, ZeroDivisionError):
+        return rng.choice([value + "0", "", None])
+    step = Fraction(1, 2 ** rng.choice([1, 8, 70]))
+    choices = [number + step, number - step, number * (1 + step), -number, number * 2, number / 2, Fraction(0)]
+    choices += [Fraction(rng.randint(-3, 3)), number + 1]
+    return rng.choice([str(rng.choice(choices))] * 12 + ["0x1", "1/0", "x", 1, None])
+
+
+def lie(content, rng, roots=("point", "training", "evidence", "claim")):
+    """The content with one to three changes, most of them of numbers; hashes are to be made anew."""
+    content = copy.deepcopy(content)
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        root = rng.choice([root for root in (*roots, "evidence", "evidence") if root in content])
+        if root == "claim":
+            content["claim"] = rng.choice([*CLAIMS, None])
+            continue
+        if rng.random() < 0.02:
+            content[rng.choice(["schema", "versions", "remark"])] = rng.choice(["", {}, "rescaleinv-certificate/2"])
+            continue
+        places = [path for path in paths(content[root]) if path and path[0] not in ("sha256", "kind")]
+        if not places:
+            continue
+        path = (root, *rng.choice(places))
+        parent, key = at(content, path[:-1]), path[-1]
+        value = parent[key]
+        action = rng.random()
+        if action < 0.06:
+            del parent[key]
+        elif action < 0.10 and isinstance(parent, list):
+            parent.insert(rng.randrange(len(parent) + 1), copy.deepcopy(value))
+        elif action < 0.14 and isinstance(parent, list) and len(parent) > 1:
+            other = rng.randrange(len(parent))
+            parent[key], parent[other] = parent[other], parent[key]
+        elif action < 0.18 and isinstance(parent, dict):
+            other = rng.choice(list(parent))
+            parent[key], parent[other] = parent[other], parent[key]
+        elif action < 0.22 and isinstance(parent, dict) and root == "evidence":
+            parent[str(rng.randrange(6))] = "1"
+        elif not isinstance(value, (dict, list)):
+            parent[key] = _nudged(value, rng)
+    return content
+
+
+def lie_in_complex(data, rng):
+    """The bytes of a complex certificate with one to three changes, its counts and hashes made anew."""
+    header, *records = (json.loads(line) for line in data.splitlines())
+    m, n = len(header["tilt"]), len(header["training"]["rows"][0])
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        record = rng.choice(records) if records else [[], []]
+        basis, edges = record
+        action = rng.randrange(13)
+        if action == 12:
+            header[rng.choice(["schema", "versions", "remark", "tilt", "vertices"])] = rng.choice(["", 1, [], {}])
+            break
+        if action == 0 and edges:
+            edges[rng.randrange(len(edges))] = rng.randrange(m + n)
+        elif action == 1 and edges:
+            edges[rng.randrange(len(edges))] = -1 - rng.randrange(1 << 2 * n + 1)
+        elif action in (2, 3) and edges:
+            edges[rng.randrange(len(edges))] = [str(rng.randint(-2, 2)) for _ in range(n + 1)]
+        elif action == 4:
+            basis[:] = sorted(rng.sample(range(m + n), min(n + 1, m + n)))
+        elif action == 5:
+            header["tilt"][rng.randrange(m)] = rng.randint(0, 2**21)
+        elif action == 6 and len(records) > 1:
+            del records[rng.randrange(len(records))]
+        elif action == 7:
+            records.append(copy.deepcopy(record))
+        elif action == 8 and header["multipliers"]:
+            k = rng.randrange(len(header["multipliers"]))
+            header["multipliers"][k] = _nudged(header["multipliers"][k], rng)
+        elif action == 9:
+            i, j = rng.randrange(m), rng.randrange(n)
+            header["training"]["rows"][i][j] = _nudged(header["training"]["rows"][i][j], rng)
+        elif action == 10:
+            i = rng.randrange(m)
+            header["training"]["labels"][i] *= -1
+        elif action == 11 and edges:
+            place = rng.randrange(len(edges))
+            edges[place] = _nudged(edges[place], rng) if isinstance(edges[place], int) else edges[place][:-1]
+    if rng.random() < 0.9:
+        header["vertices"] = len(records)
+    content = {"training": header["training"]}
+    with_hashes(content)
+    return b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in (header, *records))
+
+
+if __name__ == "__main__":
+    write_stored()

@@ -1,0 +1,416 @@
+"""A second checker, written from docs/certificates.md alone: fractions, no integers over common denominators, no shortcuts.
+
+It shares no code with ``rescaleinv.verify``. ``proves(text, …)`` is the claim, or None where the certificate must be refused
+or can't be checked. It is slow, and it enumerates all joins of tied cells.
+"""
+
+import hashlib
+import json
+import re
+from fractions import Fraction
+
+EXACT = re.compile(r"-?(0x[0-9a-f]+|[0-9]{1,4300})(/(0x[0-9a-f]+|[0-9]{1,4300}))?", re.ASCII)
+
+
+class No(Exception):
+    """A condition of the page that does not hold."""
+
+
+def need(condition):
+    if not condition:
+        raise No
+
+
+# 1. JSON and numbers
+
+
+def read_json(text):
+    def unique(pairs):
+        need(len({name for name, _ in pairs}) == len(pairs))
+        return dict(pairs)
+
+    def constant(_):
+        raise No
+
+    return json.loads(text, object_pairs_hook=unique, parse_constant=constant)
+
+
+def fields(record, *names):
+    need(type(record) is dict and set(record) == set(names))
+    return [record[name] for name in names]
+
+
+def part_of_number(text):
+    return int(text, 16) if "x" in text else int(text)
+
+
+def exact(text):
+    need(type(text) is str and EXACT.fullmatch(text))
+    numerator, _, denominator = text.partition("/")
+    below = part_of_number(denominator) if denominator else 1
+    need(below != 0)
+    return Fraction(part_of_number(numerator), below)
+
+
+def exact_list(texts, length):
+    need(type(texts) is list and len(texts) == length)
+    return [exact(text) for text in texts]
+
+
+def is_integer(value):
+    return type(value) is int
+
+
+def by_row(record, m):
+    need(type(record) is dict)
+    allowed = {str(i): i for i in range(m)}
+    need(set(record) <= set(allowed))
+    return {allowed[key]: exact(text) for key, text in record.items()}
+
+
+def dot(u, v):
+    return sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0))
+
+
+def sign(value):
+    return (value > 0) - (value < 0)
+
+
+# 2. The training rows
+
+
+class Rows:
+    def __init__(self, record):
+        sha256, left_out, labels, rows = fields(record, "sha256", "left_out", "labels", "rows")
+        need(is_integer(left_out) and left_out >= 0)
+        need(type(rows) is list and rows and type(rows[0]) is list and rows[0])
+        need(type(labels) is list and len(labels) == len(rows))
+        need(all(is_integer(y) for y in labels) and set(labels) == {1, -1})
+        self.x = [exact_list(row, len(rows[0])) for row in rows]
+        self.y = labels
+        self.m, self.n = len(rows), len(rows[0])
+        lines = (f"{y}:{','.join(str(value) for value in x)}\n" for x, y in zip(self.x, self.y, strict=True))
+        self.sha256 = hashlib.sha256("".join(lines).encode()).hexdigest()
+        need(sha256 == self.sha256)
+
+    def margin(self, i, w, b):
+        return self.y[i] * (dot(w, self.x[i]) + b)
+
+
+# 3. A certificate
+
+
+def proves(text, rows_text=None, complexes=()):
+    """The claim that a certificate proves, or None."""
+    try:
+        return _proves(text, rows_text, complexes)
+    except (No, ValueError, RecursionError):
+        return None
+
+
+def _proves(text, rows_text, complexes):
+    content = read_json(text)
+    names = ("schema", "claim", "point", "training", "evidence", "versions", "digest")
+    schema, claim, point, training, evidence, versions, digest = fields(content, *names)
+    need(schema == "rescaleinv-certificate/1" and type(versions) is dict)
+    rest = {name: value for name, value in content.items() if name != "digest"}
+    canonical = json.dumps(rest, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    need(hashlib.sha256(canonical.encode()).hexdigest() == digest)
+    given = None if rows_text is None else Rows(read_json(rows_text))
+    need(type(training) is dict)
+    if "rows" in training:
+        rows = Rows(training)
+    else:
+        sha256, left_out = fields(training, "sha256", "left_out")
+        need(is_integer(left_out) and left_out >= 0)
+        at_hand = [*([] if given is None else [given]), *(found.rows for found in complexes)]
+        at_hand = [rows for rows in at_hand if rows.sha256 == sha256]
+        need(at_hand)
+        rows = at_hand[0]
+    need(given is None or given.sha256 == rows.sha256)
+    p = exact_list(point, rows.n)
+    need(type(evidence) is dict and "kind" in evidence and type(claim) is str)
+    kind = evidence["kind"]
+    if kind == "two-rescalings":
+        need(claim == "neutral")
+        two_rescalings(evidence, rows, p)
+    elif kind == "complex":
+        need(claim in ("strongly positive", "strongly negative"))
+        strong(evidence, rows, p, claim, complexes)
+    elif kind == "cover":
+        need(claim in ("strongly positive within the range", "strongly negative within the range"))
+        covered(evidence, rows, p, 1 if "positive" in claim else -1)
+    else:
+        need(kind == "two-labels" and claim == "neutral within the range")
+        two_labels(evidence, rows, p)
+    return claim
+
+
+# 4. two-rescalings
+
+
+def two_rescalings(evidence, rows, p):
+    _, positive, negative = fields(evidence, "kind", "positive", "negative")
+    for record, is_positive in ((positive, True), (negative, False)):
+        w, b, a, d = fields(record, "weights", "intercept", "multipliers", "inverse_squared_rescaling")
+        w, b, a, d = exact_list(w, rows.n), exact(b), by_row(a, rows.m), exact_list(d, rows.n)
+        need(all(value > 0 for value in (*a.values(), *d)))
+        for i in range(rows.m):
+            margin = rows.margin(i, w, b)
+            need(margin == 1 if i in a else margin >= 1)
+        need(sum(value * rows.y[i] for i, value in a.items()) == 0)
+        for j in range(rows.n):
+            need(d[j] * w[j] == sum(value * rows.y[i] * rows.x[i][j] for i, value in a.items()))
+        need((dot(w, p) + b >= 0) == is_positive)
+
+
+# 5. complexes
+
+
+def solve(matrix, right):
+    """Gaussian elimination; ``No`` if the matrix is singular."""
+    rows = [[Fraction(value) for value in (*row, *extra)] for row, extra in zip(matrix, right, strict=True)]
+    size = len(rows)
+    for k in range(size):
+        pivots = [i for i in range(k, size) if rows[i][k] != 0]
+        need(pivots)
+        rows[k], rows[pivots[0]] = rows[pivots[0]], rows[k]
+        rows[k] = [value / rows[k][k] for value in rows[k]]
+        for i in range(size):
+            if i != k:
+                rows[i] = [a - rows[i][k] * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return [row[size:] for row in rows]
+
+
+class Complex:
+    """A complex certificate whose conditions hold; ``No`` otherwise."""
+
+    def __init__(self, data):
+        self.sha256 = hashlib.sha256(data).hexdigest()
+        need(data.endswith(b"\n") and data.startswith(b'{"schema":"rescaleinv-complex/1"'))
+        first, *lines = data[:-1].split(b"\n")
+        names = ("schema", "training", "tilt", "vertices", "multipliers", "versions")
+        schema, training, tilt, n_vertices, multipliers, versions = fields(read_json(first.decode()), *names)
+        need(schema == "rescaleinv-complex/1" and type(versions) is dict)
+        self.rows = Rows(training)
+        need(type(tilt) is list and len(tilt) == self.rows.m and all(is_integer(p) and p > 0 for p in tilt))
+        need(is_integer(n_vertices) and n_vertices > 0 and len(lines) == n_vertices)
+        self.tilt = tilt
+        self.vertices = {}
+        self.solutions = []
+        for line in lines:
+            basis, leads, signs, solution = self.vertex(read_json(line.decode()))
+            need(basis not in self.vertices)
+            self.vertices[basis] = leads, signs
+            self.solutions.append(solution)
+        self.start(multipliers)
+        for _, (leads, signs) in self.vertices.items():
+            for reached, dropped_feature, turn in leads:
+                need(reached in self.vertices)
+                others = self.vertices[reached][1]
+                need(all(s * o >= 0 for s, o in zip(signs, others, strict=True)))
+                need(dropped_feature is None or others[dropped_feature] == turn)
+
+    def vertex(self, record):
+        rows, m, n = self.rows, self.rows.m, self.rows.n
+        need(type(record) is list and len(record) == 2)
+        basis, edges = record
+        need(type(basis) is list and len(basis) == n + 1)
+        need(all(is_integer(item) and 0 <= item < m + n for item in basis))
+        need(basis == sorted(set(basis)))
+        tight = [item for item in basis if item < m]
+        zero = [item - m for item in basis if item >= m]
+        support = [j for j in range(n) if j not in zero]
+        matrix = [[rows.y[i] * x for x in (*(rows.x[i][j] for j in support), 1)] for i in tight]
+        found = solve(matrix, [[1, self.tilt[i]] for i in tight])
+        still, rate = [Fraction(0)] * n, [Fraction(0)] * n
+        for j, (value, change) in zip(support, found[:-1], strict=True):
+            still[j], rate[j] = value, change
+        b, b_rate = found[-1]
+        for i in range(m):
+            if i not in tight:
+                slack = rows.margin(i, still, b) - 1
+                need(slack > 0 or (slack == 0 and rows.margin(i, rate, b_rate) - self.tilt[i] > 0))
+        signs = [sign(value or change) for value, change in zip(still, rate, strict=True)]
+        need(all(signs[j] for j in support))
+        drops = [(i, None, 0) for i in tight] + [(None, q, turn) for q in zero for turn in (1, -1)]
+        need(type(edges) is list and len(edges) == len(drops))
+        leads = []
+        for entry, (row, feature, turn) in zip(edges, drops, strict=True):
+            if is_integer(entry) and entry >= 0:
+                need(entry < m + n and entry not in basis)
+                dropped = row if feature is None else m + feature
+                leads.append((tuple(sorted({*basis, entry} - {dropped})), feature, turn))
+                continue
+            h, t = self.vector(entry, tight, support, row, feature, turn)
+            edge_signs = [turn if j == feature else s for j, s in enumerate(signs)]
+            need(any(h))
+            need(all(value == 0 or value * s > 0 for value, s in zip(h, edge_signs, strict=True)))
+            need(all(rows.margin(i, h, t) <= 0 for i in tight if i != row))
+        return tuple(basis), leads, signs, (still, b)
+
+    def vector(self, entry, tight, support, row, feature, turn):
+        rows, n = self.rows, self.rows.n
+        if type(entry) is list:
+            *h, t = exact_list(entry, n + 1)
+            return h, t
+        need(is_integer(entry))
+        bits = -1 - entry
+        need(bits < 2 ** (len(tight) + len(support)))
+        z = [i for k, i in enumerate(tight) if not bits & 2**k]
+        s = [j for k, j in enumerate(support) if bits & 2 ** (len(tight) + k)]
+        need(len(z) == len(s) + 1)
+        h = [Fraction(0)] * n
+        if feature is not None:
+            h[feature] = Fraction(turn)
+        matrix = [[rows.y[i] * x for x in (*(rows.x[i][j] for j in s), 1)] for i in z]
+        right = [[(1 if i == row else 0) - rows.y[i] * dot(h, rows.x[i])] for i in z]
+        found = [value for (value,) in solve(matrix, right)]
+        for j, value in zip(s, found[:-1], strict=True):
+            h[j] = value
+        return h, found[-1]
+
+    def start(self, multipliers):
+        rows = self.rows
+        basis = next(iter(self.vertices))
+        signs = self.vertices[basis][1]
+        tight = [item for item in basis if item < rows.m]
+        a = exact_list(multipliers, len(tight))
+        need(all(value >= 0 for value in a))
+        need(sum(value * rows.y[i] for value, i in zip(a, tight, strict=True)) == 0)
+        for j, s in enumerate(signs):
+            gradient = sum(value * rows.y[i] * rows.x[i][j] for value, i in zip(a, tight, strict=True))
+            need(s == 0 or s * gradient > 0)
+
+
+def complex_of(data):
+    """The complex certificate in these bytes, or None where it must be refused."""
+    try:
+        return Complex(data)
+    except (No, ValueError, RecursionError):
+        return None
+
+
+def strong(evidence, rows, p, claim, complexes):
+    _, sha256, ties = fields(evidence, "kind", "sha256", "ties")
+    need(type(sha256) is str and type(ties) is list)
+    found = [given for given in complexes if given.sha256 == sha256]
+    need(found and found[0].rows.sha256 == rows.sha256)
+    values = [dot(w, p) + b for w, b in found[0].solutions]
+    if claim == "strongly positive":
+        need(min(values) >= 0)
+        for vector in ties:
+            exact_list(vector, rows.n + 1)
+        return
+    need(max(values) <= 0)
+    vectors = [exact_list(vector, rows.n + 1) for vector in ties]
+    cells = set()
+    for value, (w, b) in zip(values, found[0].solutions, strict=True):
+        if value == 0:
+            tight = frozenset(i for i in range(rows.m) if rows.margin(i, w, b) == 1)
+            cells.add((tight, tuple(map(sign, w))))
+    joins = set()
+    for cell in cells:  # all joins of the cells so far, then those with one more
+        joins |= {joined for other in joins if (joined := join(cell, other)) is not None} | {cell}
+    for tight, signs in joins:
+        need(not tight or any(refutes(vector, tight, signs, rows) for vector in vectors))
+
+
+def join(first, second):
+    if any(s * o < 0 for s, o in zip(first[1], second[1], strict=True)):
+        return None
+    return first[0] & second[0], tuple(s or o for s, o in zip(first[1], second[1], strict=True))
+
+
+def refutes(vector, tight, signs, rows):
+    *h, t = vector
+    products = [value * s for value, s in zip(h, signs, strict=True)]
+    return min(products) >= 0 and max(products) > 0 and all(rows.margin(i, h, t) <= 0 for i in tight)
+
+
+# 6. the range
+
+
+class Range:
+    def __init__(self, record, rows):
+        groups, rescalings, penalties = fields(record, "groups", "rescalings", "penalties")
+        need(type(groups) is list and len(groups) == rows.n and all(is_integer(g) for g in groups))
+        need(set(groups) == set(range(max(groups) + 1)))
+        self.groups = groups
+        n_groups = len(set(groups))
+        need(type(rescalings) is list and len(rescalings) == n_groups)
+        ends = [exact_list(pair, 2) for pair in rescalings]
+        need(all(0 < least <= 1 <= most for least, most in ends))
+        self.low = [1 / most**2 for _, most in ends]
+        self.high = [1 / least**2 for least, _ in ends]
+        self.c = None if penalties is None else exact_list(penalties, rows.m)
+        need(self.c is None or min(self.c) > 0)
+
+
+def settles(pair, span, rows, p, s, low, high, signs, states):
+    v, t, r = fields(pair, "v", "t", "r")
+    v, t, r = exact_list(v, rows.n), exact(t), by_row(r, rows.m)
+    away = [[a - b for a, b in zip(x, p, strict=True)] for x in rows.x]
+    for i in range(rows.m):
+        value = r.get(i, Fraction(0))
+        need(value >= 0 or states[i] not in ("free", "out"))
+        need(span.c is None or value <= span.c[i] or states[i] not in ("free", "capped"))
+    need(s * sum(value * rows.y[i] for i, value in r.items()) >= 0)
+    cost = Fraction(0)
+    for i in range(rows.m):
+        e = 1 - rows.y[i] * (dot(v, away[i]) + t)
+        if span.c is None:
+            need(e <= 0 or states[i] == "out")
+        elif states[i] == "capped" or (e > 0 and states[i] in ("free", "on")):
+            cost += span.c[i] * e
+    nu = [sum((value * rows.y[i] * away[i][j] for i, value in r.items()), Fraction(0)) for j in range(rows.n)]
+    losses = Fraction(0)
+    for g in range(len(low)):
+        candidates = []
+        for d in (low[g], high[g]):
+            terms = [
+                d * v[j] + nu[j] for j in range(rows.n) if span.groups[j] == g and signs[j] * (d * v[j] + nu[j]) >= 0
+            ]
+            candidates.append(sum((x * x / (4 * d) for x in terms), Fraction(0)))
+        losses += max(candidates)
+    need(sum(r.values()) - cost - losses > 0)
+
+
+def covered(evidence, rows, p, s):
+    _, record, cover = fields(evidence, "kind", "range", "cover")
+    span = Range(record, rows)
+    need(type(cover) is list)
+    stack = [(span.low, span.high, [0] * rows.n, ["free"] * rows.m)]
+    for entry in cover:
+        need(stack)
+        low, high, signs, states = stack.pop()
+        if type(entry) is dict:
+            settles(entry, span, rows, p, s, low, high, signs, states)
+            continue
+        need(type(entry) is list and len(entry) >= 2 and is_integer(entry[1]) and entry[1] >= 0)
+        k = entry[1]
+        if entry[0] == "factor":
+            need(len(entry) == 3 and k < len(low))
+            at = exact(entry[2])
+            need(low[k] <= at <= high[k])
+            stack.append(([*low[:k], at, *low[k + 1 :]], high, signs, states))
+            stack.append((low, [*high[:k], at, *high[k + 1 :]], signs, states))
+        elif entry[0] == "sign":
+            need(len(entry) == 2 and k < rows.n and signs[k] == 0)
+            for value in (-1, 1):
+                stack.append((low, high, [*signs[:k], value, *signs[k + 1 :]], states))
+        else:
+            need(entry[0] == "row" and len(entry) == 2 and k < rows.m and states[k] == "free")
+            for state in ("on", "out") if span.c is None else ("capped", "on", "out"):
+                stack.append((low, high, signs, [*states[:k], state, *states[k + 1 :]]))
+    need(not stack)
+
+
+def two_labels(evidence, rows, p):
+    _, record, positive, negative = fields(evidence, "kind", "range", "positive", "negative")
+    span = Range(record, rows)
+    for side, s in ((positive, 1), (negative, -1)):
+        d, pair = fields(side, "inverse_squared_rescaling", "pair")
+        d = exact_list(d, len(span.low))
+        need(all(low <= value <= high for value, low, high in zip(d, span.low, span.high, strict=True)))
+        settles(pair, span, rows, p, s, d, d, [0] * rows.n, ["free"] * rows.m)
