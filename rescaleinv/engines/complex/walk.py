@@ -134,7 +134,7 @@ def _workspace(m: int, n: int) -> tuple[npt.NDArray[Any], ...]:
     """Room for the compiled steps: matrices of floats, of residues, vectors of integers, and what has a row a point."""
     size = n + 2
     return (
-        np.zeros((8, size, size)),
+        np.zeros((9, size, size)),
         np.zeros((5, size, size), dtype=np.uint64),
         np.zeros((9, size), dtype=np.int64),
         np.zeros((3 + n + 1, m)),
@@ -271,10 +271,7 @@ class _Walk:
             return int(
                 _kernel.expand_block(
                     self.bases[start + a : start + b],
-                    tables.rows,
-                    tables.residues,
-                    tables.tilt,
-                    tables.powers,
+                    _kernel.Training(tables.rows, tables.residues, tables.tilt, tables.powers),
                     self.carry_at_once,
                     self.workspaces[index],
                     found.neighbours[a:b],
