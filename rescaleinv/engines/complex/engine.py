@@ -182,8 +182,8 @@ class ComplexEngine(Engine):
             or not np.isfinite(solutions).all()
             or vertices.residues.dtype != np.uint64
             or vertices.residues.shape != (n_rows, n + 1)
-            or vertices.tilt.dtype != np.int64
-            or vertices.tilt.shape != (n_rows,)
+            or vertices.perturbation.dtype != np.int64
+            or vertices.perturbation.shape != (n_rows,)
         ):
             raise ValueError("its vertices are not those of its training set")
         self._keep(vertices)

@@ -145,11 +145,11 @@ def _grow(columns, chosen, n_chosen, is_chosen):
     direction, scores = np.empty(width), np.empty(n_points)
     for v in range(n_points):
         while not is_chosen[v]:
-            place = _nearest(packed, n_chosen, columns[:, v].copy(), direction, scores)
-            if place == 1:
+            position = _nearest(packed, n_chosen, columns[:, v].copy(), direction, scores)
+            if position == 1:
                 break
             extreme = v
-            if place == 0:
+            if position == 0:
                 extreme, _ = _lowest_score(columns, n_points, direction, scores)
                 if is_chosen[extreme]:
                     extreme = v

@@ -138,14 +138,14 @@ class ProofWriter:
 
     def _lines(self) -> Iterator[bytes]:
         m, n = self.training_set.n_rows, self.training_set.n_features
-        tilt = np.ones(m, dtype=np.int64)
-        tilt[self.kept] = self.vertices.tilt
+        perturbation = np.ones(m, dtype=np.int64)
+        perturbation[self.kept] = self.vertices.perturbation
         first = self.vertices.bases[0].tolist()
-        multipliers = exact_multipliers(self.reduced, self.vertices.tilt, first)
+        multipliers = exact_multipliers(self.reduced, self.vertices.perturbation, first)
         header = {
             "schema": verify.COMPLEX_SCHEMA,
             "training": training_object(self.training_set, self.left_out),
-            "tilt": tilt.tolist(),
+            "tilt": perturbation.tolist(),
             "vertices": len(self.vertices.bases),
             "multipliers": [rational_text(multipliers.get(i, Fraction(0))) for i in first if i < self.reduced.n_rows],
             "versions": versions(),
@@ -155,7 +155,7 @@ class ProofWriter:
         for basis, edges in edges_of(self.reduced, self.vertices, self.n_threads):
             entries = self._exact.get(tuple(basis), edges) if self._exact else edges
             if entries is None:
-                entries = self._exact[tuple(basis)] = expand_exactly(self.reduced, self.vertices.tilt, basis)[0]
+                entries = self._exact[tuple(basis)] = expand_exactly(self.reduced, self.vertices.perturbation, basis)[0]
             yield _json_line([[numbers[item] for item in basis], [_entry(edge, numbers) for edge in entries]])
 
     def _correct(self, refused: list[int]) -> None:
@@ -165,7 +165,7 @@ class ProofWriter:
         new: list[list[int]] = []
         try:
             for basis in self.vertices.bases[refused].tolist():
-                edges = expand_exactly(self.reduced, self.vertices.tilt, basis)[0]
+                edges = expand_exactly(self.reduced, self.vertices.perturbation, basis)[0]
                 walked = self._exact.get(tuple(basis)) or found[tuple(basis)] or edges
                 changed += sum(_end(before) != _end(after) for before, after in zip(walked, edges, strict=True))
                 self._exact[tuple(basis)] = edges

@@ -39,18 +39,6 @@ def available_processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class WalkError(Exception):
-    """The walk can't go on; another direction of perturbation, or rationals, may help."""
-
-
-class _WalkLostError(WalkError):
-    """A basis was reached that is no vertex of the complex: a step before was wrong."""
-
-
-class _TiltTooSpecialError(WalkError):
-    """Two things happen at once even in the perturbed problem: another direction of perturbation is needed."""
-
-
 @dataclass(frozen=True)
 class Budget:
     """What an enumeration may cost; None is no limit."""
@@ -81,7 +69,7 @@ class Vertices:
     bases: BasisArray
     solutions: FloatArray
     residues: npt.NDArray[np.uint64]
-    tilt: npt.NDArray[np.int64]
+    perturbation: npt.NDArray[np.int64]
     stopped: str
     n_with_residues: int
     n_in_rationals: int
@@ -92,11 +80,6 @@ class Vertices:
         singular = ~codes.any(axis=1)  # a chance of 4e-19; such a basis stands for itself
         codes[singular, 0] = np.flatnonzero(singular)
         return chosen[np.unique(codes, axis=0, return_index=True)[1]]
-
-
-# What an edge direction comes to: the item that is reached; below zero, the compiled steps' refutation; or a refutation
-# (h, t) in exact numbers of the original units.
-Edge = int | list[Fraction]
 
 
 @dataclass(frozen=True)
@@ -114,11 +97,11 @@ class _Tables:
 
     rows: FloatArray
     residues: npt.NDArray[np.uint64]
-    tilt: FloatArray
+    perturbation: FloatArray
     powers: npt.NDArray[np.uint64]
 
     @classmethod
-    def of(cls, training_set: TrainingSet, tilt: npt.NDArray[np.int64]) -> _Tables:
+    def of(cls, training_set: TrainingSet, perturbation: npt.NDArray[np.int64]) -> _Tables:
         signs = training_set.signs.astype(float)[:, None]
         rows = np.ascontiguousarray(np.hstack([training_set.conditioned, np.ones_like(signs)]) * signs)
         prime = _kernel.PRIME
@@ -127,7 +110,7 @@ class _Tables:
         for _ in range(2 * _kernel.LARGEST_POWER):
             powers.append(powers[-1] * 2 % prime)
         table = np.array(powers, dtype=np.uint64)
-        return cls(rows, _kernel.float_residues(rows, table), tilt.astype(float), table)
+        return cls(rows, _kernel.float_residues(rows, table), perturbation.astype(float), table)
 
 
 def _workspace(m: int, n: int) -> tuple[npt.NDArray[Any], ...]:
@@ -142,71 +125,14 @@ def _workspace(m: int, n: int) -> tuple[npt.NDArray[Any], ...]:
     )
 
 
-def _unit_powers(training_set: TrainingSet) -> tuple[list[list[int]], list[int]]:
-    """The conditioned rows as integers times powers of two (an anchor is exact, so it changes nothing but the intercept)."""
-    conditioned = TrainingSet(training_set.conditioned, training_set.signs)
-    return conditioned.integer_rows
-
-
-def first_basis(training_set: TrainingSet, tilt: npt.NDArray[np.int64]) -> list[int]:
-    """A vertex of the complex: the separating (w, b) of least Σ |w_j|, which the dual linear program gives with its basis.
-
-    Its multipliers have |μ_j| <= 1 and μ_j = sign w_j where w_j is not zero: it passes the closure test. The second
-    level of the cost is the perturbation. The bounds on |μ_j| are made a little different, so that they do not tie.
-    """
-    n, m = training_set.n_features, training_set.n_rows
-    rows, exponents = _unit_powers(training_set)
-    y = [int(s) for s in training_set.signs]
-    lines: list[list[int]] = []
-    right: list[int] = []
-    largest = max(exponents)
-    for j in range(n):
-        line = [y[i] * rows[i][j] for i in range(m)]
-        # in units that make everything an integer, the multipliers' common factor being free
-        bound = (2**14 + (7919 * j + 613) % 1009) << (largest - exponents[j])
-        for sign in (1, -1):
-            slacks = [0] * (2 * n)
-            slacks[2 * j + (sign < 0)] = 1
-            lines.append([sign * value for value in line] + slacks)
-            right.append(bound)
-    lines.append(y + [0] * (2 * n))
-    right.append(0)
-    bounds = 1 + (7919 * np.arange(n) + 613) % 1009 / 2**14
-    costs = [[-1] * m + [0] * (2 * n), [-int(r) for r in tilt] + [0] * (2 * n)]
-    try:
-        optimum = least_cost_solution(lines, right, costs, first=_float_basis(training_set, bounds, tilt))
-    except ArithmeticError as error:
-        raise InseparableError("no hyperplane separates the training rows") from error
-    assert optimum is not None  # a = 0 is feasible
-    basic = set(optimum.basis)
-    tight = sorted(i for i in basic if i < m)
-    support = [j for j in range(n) if m + 2 * j not in basic or m + 2 * j + 1 not in basic]
-    return tight + [m + j for j in range(n) if j not in support]
-
-
-def _float_basis(training_set: TrainingSet, bounds: FloatArray, tilt: npt.NDArray[np.int64]) -> list[int]:
-    """The columns that the float solver would have in the basis of that program: a hint that saves most exact pivots."""
-    m, n = training_set.n_rows, training_set.n_features
-    signs = training_set.signs.astype(float)
-    gradient = (training_set.conditioned * signs[:, None]).T
-    matrix = np.repeat(gradient, 2, axis=0) * np.tile([1.0, -1.0], n)[:, None]
-    cost = -1 - 1e-7 * tilt / tilt.max()
-    limit = {"time_limit": _SECONDS_FOR_A_HINT}
-    answer = linprog(cost, matrix, np.repeat(bounds, 2), signs[None, :], np.zeros(1), method="highs-ds", options=limit)
-    if answer.status != 0:
-        return []
-    slack = np.flatnonzero(answer.slack > 1e-9) + m
-    return [*np.flatnonzero(answer.x > 1e-12).tolist(), *slack.tolist()]
-
-
 class _Walk:
     def __init__(
-        self, training_set: TrainingSet, tilt: npt.NDArray[np.int64], n_threads: int, in_rationals: bool
+        self, training_set: TrainingSet, perturbation: npt.NDArray[np.int64], n_threads: int, in_rationals: bool
     ) -> None:
         self.training_set = training_set
         self.in_rationals = in_rationals
-        self.tilt = tilt
-        self.tables = _Tables.of(training_set, tilt)
+        self.perturbation = perturbation
+        self.tables = _Tables.of(training_set, perturbation)
         m, n = training_set.n_rows, training_set.n_features
         self.width = n + 1
         self.most = 2 * n + 1  # neighbours of a vertex
@@ -217,7 +143,7 @@ class _Walk:
         self.hashes = np.empty(1024, dtype=np.uint64)
         self.slots = np.zeros(4096, dtype=np.int64)
         self.known = 0
-        self.carry_at_once = False
+        self.residues_at_once = False
         self.n_with_residues = 0
         self.n_in_rationals = 0
 
@@ -245,7 +171,7 @@ class _Walk:
             self.bases[:done].copy(),
             self.solutions[:done].copy(),
             self.tables.residues,
-            self.tilt,
+            self.perturbation,
             stopped,
             self.n_with_residues,
             self.n_in_rationals,
@@ -271,8 +197,8 @@ class _Walk:
             return int(
                 _kernel.expand_block(
                     self.bases[start + a : start + b],
-                    _kernel.Training(tables.rows, tables.residues, tables.tilt, tables.powers),
-                    self.carry_at_once,
+                    _kernel.Training(tables.rows, tables.residues, tables.perturbation, tables.powers),
+                    self.residues_at_once,
                     self.workspaces[index],
                     found.neighbours[a:b],
                     found.edges[a:b],
@@ -287,7 +213,7 @@ class _Walk:
             parts = range(len(self.workspaces))
             carried = sum(pool.map(part, parts)) if total >= 64 else sum(map(part, parts))
             self.n_with_residues += carried
-            self.carry_at_once = 2 * carried > total
+            self.residues_at_once = 2 * carried > total
         return found
 
     def expand(self, start: int, stop: int, pool: ThreadPoolExecutor) -> None:
@@ -295,7 +221,7 @@ class _Walk:
         found = self.steps(start, stop, pool)
         for v in np.flatnonzero(found.counts < 0):
             basis = self.bases[start + v].tolist()
-            edges, solution = expand_exactly(self.training_set, self.tilt, basis)
+            edges, solution = expand_exactly(self.training_set, self.perturbation, basis)
             neighbours = neighbours_along(basis, edges, self.training_set.n_rows)
             found.counts[v] = len(neighbours)
             if neighbours:  # a complex of one vertex has no edges
@@ -303,149 +229,6 @@ class _Walk:
             self.solutions[start + v] = solution
             self.n_in_rationals += 1
         self.add(found.neighbours, found.counts)
-
-
-def directions(basis: list[int], n_rows: int) -> list[tuple[int, int]]:
-    """The edge directions at a vertex: what is dropped from its basis, and the sign that a dropped feature gets."""
-    tight = [(item, 1) for item in basis if item < n_rows]
-    return tight + [(item, turn) for item in basis if item >= n_rows for turn in (1, -1)]
-
-
-def neighbours_along(basis: list[int], edges: Sequence[Edge], n_rows: int) -> list[list[int]]:
-    """The bases that the edges of a vertex lead to."""
-    return [
-        sorted([*(item for item in basis if item != dropped), edge])
-        for (dropped, _), edge in zip(directions(basis, n_rows), edges, strict=True)
-        if isinstance(edge, int) and edge >= 0
-    ]
-
-
-def exact_vertex(
-    training_set: TrainingSet, basis: list[int], right: list[Any]
-) -> tuple[list[Fraction], Fraction] | None:
-    """(w, b) of a basis, original units: margins of the tight rows as given in ``right``, other weights zero."""
-    m = training_set.n_rows
-    rows, exponents = training_set.integer_rows
-    tight = [i for i in basis if i < m]
-    empty = {i - m for i in basis if i >= m}
-    support = [j for j in range(training_set.n_features) if j not in empty]
-    matrix = [[int(training_set.signs[i]) * value for value in [*(rows[i][j] for j in support), 1]] for i in tight]
-    answer = solve(matrix, right)
-    if answer is None:
-        return None
-    weights = [Fraction(0)] * training_set.n_features
-    for j, value in zip(support, answer, strict=False):
-        weights[j] = value / Fraction(2) ** exponents[j]
-    return weights, answer[-1]
-
-
-def _leads(pair: tuple[Fraction, Fraction]) -> Fraction:
-    """The part of value + infinitesimal rate that has its sign."""
-    return pair[0] or pair[1]
-
-
-@dataclass(frozen=True)
-class _ExactPlace:
-    """A vertex in rationals: (w, b), its slacks and weights with their rates of change, and the signs of the weights."""
-
-    classifier: tuple[list[Fraction], Fraction]
-    slacks: dict[int, tuple[Fraction, Fraction]]
-    weights: dict[int, tuple[Fraction, Fraction]]
-    signs: list[int]
-
-    @classmethod
-    def of(cls, training_set: TrainingSet, tilt: npt.NDArray[np.int64], basis: list[int]) -> _ExactPlace:
-        m, n = training_set.n_rows, training_set.n_features
-        tight = [i for i in basis if i < m]
-        vertex = exact_vertex(training_set, basis, [1] * len(tight))
-        moved = exact_vertex(training_set, basis, [int(tilt[i]) for i in tight])
-        if vertex is None or moved is None:
-            raise _WalkLostError("a singular basis")
-        margins, rates = training_set.exact_margins(*vertex), training_set.exact_margins(*moved)
-        slacks = {q: (margins[q] - 1, rates[q] - int(tilt[q])) for q in range(m) if q not in tight}
-        weights = {j: (vertex[0][j], moved[0][j]) for j in range(n) if m + j not in basis}
-        if any(pair == (0, 0) for pair in (*slacks.values(), *weights.values())):
-            raise _TiltTooSpecialError
-        if any(_leads(pair) < 0 for pair in slacks.values()):
-            raise _WalkLostError("a basis outside of C(X)")
-        signs = [0] * n
-        for j, pair in weights.items():
-            signs[j] = 1 if _leads(pair) > 0 else -1
-        return cls(vertex, slacks, weights, signs)
-
-
-def exact_multipliers(training_set: TrainingSet, tilt: npt.NDArray[np.int64], basis: list[int]) -> dict[int, Fraction]:
-    """Multipliers on the tight rows that pass the closure test: the vertex is in the closure of RO(X)."""
-    return _closure_multipliers(training_set, basis, _ExactPlace.of(training_set, tilt, basis).signs)
-
-
-def _closure_multipliers(training_set: TrainingSet, basis: list[int], signs: list[int]) -> dict[int, Fraction]:
-    test = probe_closed_cell(training_set, [i for i in basis if i < training_set.n_rows], signs)
-    if test.multipliers is None:
-        raise _WalkLostError("a basis outside of the closure of RO(X)")
-    return test.multipliers
-
-
-def expand_exactly(
-    training_set: TrainingSet, tilt: npt.NDArray[np.int64], basis: list[int]
-) -> tuple[list[Edge], list[float]]:
-    """What each edge direction of a basis comes to, and its solution in conditioned units; all in rationals."""
-    m = training_set.n_rows
-    tight = [i for i in basis if i < m]
-    place = _ExactPlace.of(training_set, tilt, basis)
-    _closure_multipliers(training_set, basis, place.signs)
-    edges: list[Edge] = []
-    for dropped, turn in directions(basis, m):
-        edge_signs = list(place.signs)
-        if dropped >= m:
-            edge_signs[dropped - m] = turn
-        refutation = probe_closed_cell(training_set, [i for i in tight if i != dropped], edge_signs).direction
-        if refutation is not None:
-            edges.append([*refutation[0], refutation[1]])
-            continue
-        direction = _edge_direction(training_set, basis, dropped, turn)
-        speeds = training_set.exact_margins(*direction)
-        hits = [((s0 / -speeds[q], s1 / -speeds[q]), q) for q, (s0, s1) in place.slacks.items() if speeds[q] < 0]
-        hits += [
-            ((w0 / -direction[0][j], w1 / -direction[0][j]), m + j)
-            for j, (w0, w1) in place.weights.items()
-            if direction[0][j] * place.signs[j] < 0
-        ]
-        if not hits:
-            raise _WalkLostError("an edge without an end")
-        hits.sort()
-        if len(hits) > 1 and hits[0][0] == hits[1][0]:
-            raise _TiltTooSpecialError
-        edges.append(hits[0][1])
-    weights, intercept = place.classifier
-    units = [Fraction(2) ** int(e) for e in training_set.conditioning.exponent]
-    anchored = sum((w * Fraction(a) for w, a in zip(weights, training_set.conditioning.anchor.tolist(), strict=True)))
-    try:
-        solution = [float(w * u) for w, u in zip(weights, units, strict=True)] + [float(intercept + anchored)]
-    except OverflowError as error:
-        raise SolverError(
-            "a vertex has weights beyond what a float can hold: some values differ by less than any float does from 0"
-        ) from error
-    return edges, solution
-
-
-def _edge_direction(
-    training_set: TrainingSet, basis: list[int], dropped: int, turn: int
-) -> tuple[list[Fraction], Fraction]:
-    """The change of (w, b) along an edge: the dropped row's margin grows, or the dropped feature's weight (by ±1 unit)."""
-    m = training_set.n_rows
-    tight = [i for i in basis if i < m]
-    if dropped < m:
-        direction = exact_vertex(training_set, basis, [int(i == dropped) for i in tight])
-    else:
-        j = dropped - m
-        rows, exponents = training_set.integer_rows
-        column = [-turn * int(training_set.signs[i]) * rows[i][j] for i in tight]
-        direction = exact_vertex(training_set, basis, column)
-        assert direction is not None
-        direction[0][j] = turn / Fraction(2) ** exponents[j]
-    assert direction is not None
-    return direction
 
 
 def enumerate_vertices(
@@ -465,9 +248,9 @@ def enumerate_vertices(
     started = time.monotonic()
     why: Exception | None = None
     for attempt in range(_TRIES if in_rationals else 0, 2 * _TRIES):
-        tilt = np.random.default_rng(attempt % _TRIES).integers(2**20, 2**21, training_set.n_rows)
+        perturbation = np.random.default_rng(attempt % _TRIES).integers(2**20, 2**21, training_set.n_rows)
         try:
-            return _enumerate(training_set, tilt, budget, threads, attempt >= _TRIES, started, report)
+            return _enumerate(training_set, perturbation, budget, threads, attempt >= _TRIES, started, report)
         except WalkError as error:
             why = error
             _log.warning("enumeration %d of the vertices failed (%r); trying again", attempt + 1, error)
@@ -476,15 +259,15 @@ def enumerate_vertices(
 
 def _enumerate(
     training_set: TrainingSet,
-    tilt: npt.NDArray[np.int64],
+    perturbation: npt.NDArray[np.int64],
     budget: Budget,
     n_threads: int,
     in_rationals: bool,
     started: float,
     report: Callable[[int, int], None],
 ) -> Vertices:
-    walk = _Walk(training_set, tilt, n_threads, in_rationals)
-    walk.add_bases([first_basis(training_set, tilt)])
+    walk = _Walk(training_set, perturbation, n_threads, in_rationals)
+    walk.add_bases([first_basis(training_set, perturbation)])
     done, stopped = 0, ""
     with ThreadPoolExecutor(n_threads) as pool:
         while done < walk.known and not stopped:
@@ -501,7 +284,7 @@ def edges_of(
     training_set: TrainingSet, vertices: Vertices, n_threads: int
 ) -> Iterator[tuple[list[int], list[Edge] | None]]:
     """The vertices' bases with what the compiled steps find of each edge direction; None where they can't tell."""
-    walk = _Walk(training_set, vertices.tilt, n_threads, in_rationals=False)
+    walk = _Walk(training_set, vertices.perturbation, n_threads, in_rationals=False)
     walk.add_bases(vertices.bases)
     with ThreadPoolExecutor(n_threads) as pool:
         for start in range(0, walk.known, _BLOCK):
@@ -518,7 +301,7 @@ def edges_of(
 
 def extended(training_set: TrainingSet, vertices: Vertices, bases: list[list[int]], n_threads: int) -> Vertices:
     """The vertices with some more, and all that can be reached from these."""
-    walk = _Walk(training_set, vertices.tilt, n_threads, in_rationals=False)
+    walk = _Walk(training_set, vertices.perturbation, n_threads, in_rationals=False)
     walk.add_bases(vertices.bases)
     done = walk.known
     walk.solutions[:done] = vertices.solutions
