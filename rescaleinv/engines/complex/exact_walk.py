@@ -19,6 +19,7 @@ from rescaleinv.theory.training_set import TrainingSet
 
 _SECONDS_FOR_A_HINT = 5.0  # HiGHS has been seen to run on and on over nearly tied data
 
+
 class WalkError(Exception):
     """The walk can't go on; another direction of perturbation, or rationals, may help."""
 
@@ -105,7 +106,9 @@ class _ExactPosition:
         return cls(vertex, slacks, weights, signs)
 
 
-def exact_multipliers(training_set: TrainingSet, perturbation: npt.NDArray[np.int64], basis: list[int]) -> dict[int, Fraction]:
+def exact_multipliers(
+    training_set: TrainingSet, perturbation: npt.NDArray[np.int64], basis: list[int]
+) -> dict[int, Fraction]:
     """Multipliers on the tight rows that pass the closure test: the vertex is in the closure of RO(X)."""
     return _closure_multipliers(training_set, basis, _ExactPosition.of(training_set, perturbation, basis).signs)
 

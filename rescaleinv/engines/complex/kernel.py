@@ -918,7 +918,14 @@ def _weight_in_pairs(vertex, direction, j, plain):
     else:
         value_r = _sub(_ZERO, value_r)
     return Meeting(
-        plain.value, sign * vertex.weight_low[j], value_r, plain.speed, -sign * direction.low[j], speed_r, plain.rate, 0.0
+        plain.value,
+        sign * vertex.weight_low[j],
+        value_r,
+        plain.speed,
+        -sign * direction.low[j],
+        speed_r,
+        plain.rate,
+        0.0,
     )
 
 
@@ -1131,7 +1138,9 @@ def expand(items, training, with_residues, workspace, neighbours, ends, solution
         return status
     integers[4:7] = 0
     edges = Edges(integers[4], integers[5], integers[6], ends)
-    simplex = Simplex(floats[4], floats[7], residues[3], floats[8, 0], with_residues, size - 1, n, integers[7], integers[8])
+    simplex = Simplex(
+        floats[4], floats[7], residues[3], floats[8, 0], with_residues, size - 1, n, integers[7], integers[8]
+    )
     simplex.error[1] = accuracy.tiny if with_residues else accuracy.noise
     _fill_table(training, basis, inverse, vertex.sign, simplex, edges)
     status = _find_edges(simplex, edges)

@@ -17,18 +17,14 @@ from rescaleinv import verify
 from rescaleinv._util.files import replacing
 from rescaleinv._util.types import IntArray
 from rescaleinv.certificates.two_rescalings import training_object, versions
-from rescaleinv.engines.complex.walk import (
-    Budget,
+from rescaleinv.engines.complex.exact_walk import (
     Edge,
-    Vertices,
     WalkError,
-    edges_of,
-    enumerate_vertices,
     exact_multipliers,
     expand_exactly,
-    extended,
     neighbours_along,
 )
+from rescaleinv.engines.complex.walk import Budget, Vertices, edges_of, enumerate_vertices, extended
 from rescaleinv.errors import CertificateError
 from rescaleinv.theory.rationals import rational_text
 from rescaleinv.theory.training_set import TrainingSet

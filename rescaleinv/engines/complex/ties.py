@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rescaleinv.engines.complex.walk import Vertices, exact_vertex
+from rescaleinv.engines.complex.exact_walk import exact_vertex
+from rescaleinv.engines.complex.walk import Vertices
 from rescaleinv.theory.optimality import probe_cell
 from rescaleinv.theory.training_set import TrainingSet
 

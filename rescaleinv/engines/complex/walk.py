@@ -1,6 +1,6 @@
-"""Enumerates the vertices of the closure of RO(X) by walking its edges (THEORY: perturbed, so that degeneracy is gone).
+"""Enumerates the vertices of the closure of RO(X) by walking its edges, perturbed, so that degeneracy is gone.
 
-The compiled steps are in ``_kernel``; the few that floats and residues can't decide are made in rationals here.
+The compiled steps are in ``kernel``; the few that floats and residues can't decide are made in rationals (``exact_walk``).
 """
 
 from __future__ import annotations
@@ -8,27 +8,23 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linprog
 
 from rescaleinv._util.types import FloatArray
-from rescaleinv.engines.complex import kernel as _kernel
-from rescaleinv.errors import InseparableError, SolverError
-from rescaleinv.theory.optimality import probe_closed_cell
-from rescaleinv.theory.rationals import least_cost_solution, solve
+from rescaleinv.engines.complex import kernel
+from rescaleinv.engines.complex.exact_walk import Edge, WalkError, expand_exactly, first_basis, neighbours_along
+from rescaleinv.errors import SolverError
 from rescaleinv.theory.training_set import TrainingSet
 
 _log = logging.getLogger(__name__)
 
 _BLOCK = 4096
-_SECONDS_FOR_A_HINT = 5.0  # HiGHS has been seen to run on and on over nearly tied data
 _TRIES = 2  # directions of perturbation, each with compiled steps and then with rational steps alone
 
 BasisArray = npt.NDArray[np.int32]
@@ -76,7 +72,7 @@ class Vertices:
 
     def distinct(self, chosen: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
         """Of the chosen vertices, one for each solution: many bases of degenerate data have the same one."""
-        codes = _kernel.solution_residues(self.bases[chosen], self.residues)
+        codes = kernel.solution_residues(self.bases[chosen], self.residues)
         singular = ~codes.any(axis=1)  # a chance of 4e-19; such a basis stands for itself
         codes[singular, 0] = np.flatnonzero(singular)
         return chosen[np.unique(codes, axis=0, return_index=True)[1]]
@@ -91,30 +87,20 @@ class _Steps:
     counts: npt.NDArray[np.int64]
 
 
-@dataclass
-class _Tables:
+def training_tables(training_set: TrainingSet, perturbation: npt.NDArray[np.int64]) -> kernel.Training:
     """What the compiled steps need of a training set."""
-
-    rows: FloatArray
-    residues: npt.NDArray[np.uint64]
-    perturbation: FloatArray
-    powers: npt.NDArray[np.uint64]
-
-    @classmethod
-    def of(cls, training_set: TrainingSet, perturbation: npt.NDArray[np.int64]) -> _Tables:
-        signs = training_set.signs.astype(float)[:, None]
-        rows = np.ascontiguousarray(np.hstack([training_set.conditioned, np.ones_like(signs)]) * signs)
-        prime = _kernel.PRIME
-        half = pow(2, -1, prime)
-        powers = [pow(half, _kernel.LARGEST_POWER, prime)]
-        for _ in range(2 * _kernel.LARGEST_POWER):
-            powers.append(powers[-1] * 2 % prime)
-        table = np.array(powers, dtype=np.uint64)
-        return cls(rows, _kernel.float_residues(rows, table), perturbation.astype(float), table)
+    signs = training_set.signs.astype(float)[:, None]
+    rows = np.ascontiguousarray(np.hstack([training_set.conditioned, np.ones_like(signs)]) * signs)
+    half = pow(2, -1, kernel.PRIME)
+    powers = [pow(half, kernel.LARGEST_POWER, kernel.PRIME)]
+    for _ in range(2 * kernel.LARGEST_POWER):
+        powers.append(powers[-1] * 2 % kernel.PRIME)
+    table = np.array(powers, dtype=np.uint64)
+    return kernel.Training(rows, kernel.float_residues(rows, table), perturbation.astype(float), table)
 
 
-def _workspace(m: int, n: int) -> tuple[npt.NDArray[Any], ...]:
-    """Room for the compiled steps: matrices of floats, of residues, vectors of integers, and what has a row a point."""
+def workspace(m: int, n: int) -> tuple[npt.NDArray[Any], ...]:
+    """Room for the compiled steps: matrices of floats and of residues, vectors of integers, one entry per training row."""
     size = n + 2
     return (
         np.zeros((9, size, size)),
@@ -132,11 +118,11 @@ class _Walk:
         self.training_set = training_set
         self.in_rationals = in_rationals
         self.perturbation = perturbation
-        self.tables = _Tables.of(training_set, perturbation)
+        self.tables = training_tables(training_set, perturbation)
         m, n = training_set.n_rows, training_set.n_features
         self.width = n + 1
         self.most = 2 * n + 1  # neighbours of a vertex
-        self.workspaces = [_workspace(m, n) for _ in range(n_threads)]
+        self.workspaces = [workspace(m, n) for _ in range(n_threads)]
         self.keys = np.random.default_rng(1).integers(1, 2**63, m + n).astype(np.uint64)
         self.bases: BasisArray = np.empty((1024, self.width), dtype=np.int32)
         self.solutions: FloatArray = np.empty((1024, self.width))
@@ -158,8 +144,8 @@ class _Walk:
             self.solutions = solutions
         if 2 * room > len(self.slots):
             self.slots = np.zeros(1 << (4 * room).bit_length(), dtype=np.int64)
-            _kernel.rehash(self.hashes, self.known, self.slots)
-        self.known = int(_kernel.absorb(self.bases, self.hashes, self.known, self.slots, self.keys, neighbours, counts))
+            kernel.rehash(self.hashes, self.known, self.slots)
+        self.known = int(kernel.absorb(self.bases, self.hashes, self.known, self.slots, self.keys, neighbours, counts))
 
     def add_bases(self, bases: npt.ArrayLike) -> None:
         rows = np.asarray(bases, dtype=np.int32)
@@ -193,11 +179,10 @@ class _Walk:
 
         def part(index: int) -> int:
             a, b = limits[index], limits[index + 1]
-            tables = self.tables
             return int(
-                _kernel.expand_block(
+                kernel.expand_block(
                     self.bases[start + a : start + b],
-                    _kernel.Training(tables.rows, tables.residues, tables.perturbation, tables.powers),
+                    self.tables,
                     self.residues_at_once,
                     self.workspaces[index],
                     found.neighbours[a:b],
@@ -208,12 +193,12 @@ class _Walk:
             )
 
         if self.in_rationals:
-            found.counts[:] = _kernel.UNDECIDED
+            found.counts[:] = kernel.UNDECIDED
         else:
             parts = range(len(self.workspaces))
-            carried = sum(pool.map(part, parts)) if total >= 64 else sum(map(part, parts))
-            self.n_with_residues += carried
-            self.residues_at_once = 2 * carried > total
+            with_residues = sum(pool.map(part, parts)) if total >= 64 else sum(map(part, parts))
+            self.n_with_residues += with_residues
+            self.residues_at_once = 2 * with_residues > total
         return found
 
     def expand(self, start: int, stop: int, pool: ThreadPoolExecutor) -> None:
