@@ -52,15 +52,15 @@ class ComplexEngine(Engine):
         Must be separable.
     max_vertices, max_seconds, max_bytes : optional
         The budget of the enumeration. When it is used up, the vertices found so far still prove points neutral where they
-        can; the others go to ``fallback`` if there is one, and are UNKNOWN if not.
+        can; the other points go to ``fallback`` if there is one, and are UNKNOWN if not.
     fallback : Engine, optional
         Decides the points that an incomplete enumeration leaves open.
     n_jobs : int, optional
-        Threads; all processors if not given, or -1.
+        Threads; 1 if not given, all processors if -1.
     left_out : int
         How many rows were left out of the training set before, for the certificates to state.
     progress : bool, optional
-        Show a progress bar; if not given, on a terminal, when it takes longer than a second or two.
+        Show a progress bar; if not given, on a terminal and when it takes longer than a second or two.
 
     Examples
     --------
@@ -98,7 +98,9 @@ class ComplexEngine(Engine):
         self.training_set: TrainingSet = training_set
         self.budget: Budget = Budget(max_vertices, max_seconds, max_bytes)
         self.fallback: Engine | None = fallback
-        self.n_threads: int = int(n_jobs) if n_jobs is not None and n_jobs > 0 else available_processors()
+        # each thread has its own memory to work in, and more threads than processors are no faster
+        most = available_processors()
+        self.n_threads: int = 1 if n_jobs is None else most if n_jobs == -1 else min(int(n_jobs), most)
         self.left_out: int = int(left_out)
         self.progress: bool | None = progress
         self.proof: ComplexProof | None = None
@@ -144,7 +146,7 @@ class ComplexEngine(Engine):
                 )
 
     def restore(self, vertices: Vertices) -> None:
-        """Take vertices that were enumerated before and stored; a ``ValueError`` where they can't be this training set's."""
+        """Take vertices that were stored; a ``ValueError`` where they can't be those of this training set."""
         self._reduce()
         n_rows, n = self._reduced.n_rows, self._reduced.n_features
         bases, solutions = vertices.bases, vertices.solutions
@@ -172,7 +174,7 @@ class ComplexEngine(Engine):
         self._reduced = self.training_set.subset(self._kept)
 
     def _keep(self, vertices: Vertices) -> None:
-        self._decisions = ExactDecisions(self.training_set, self._reduced, vertices)
+        self._decisions: ExactDecisions = ExactDecisions(self.training_set, self._reduced, vertices)
         self.__dict__.pop("_outer_solutions", None)
         self._vertices = vertices
 
@@ -203,6 +205,12 @@ class ComplexEngine(Engine):
         return self._vertices
 
     @property
+    def decisions(self) -> ExactDecisions:
+        """What the vertices say of single points, exactly."""
+        self.precompute()
+        return self._decisions
+
+    @property
     def reduced_training_set(self) -> TrainingSet:
         """The training set without the rows that can't matter; the vertices' bases number its rows."""
         self.precompute()
@@ -214,7 +222,7 @@ class ComplexEngine(Engine):
         return not self.vertices.stopped
 
     def write_proof(self, path: str | Path) -> ComplexProof:
-        """Write the complex certificate: strong verdicts from then on are "certified". It is not checked yet."""
+        """Write the complex certificate: strong verdicts are "certified" from then on. It is not checked yet."""
         writer = self._writer()
         with progress_bar("vertices written", self.progress, len(writer.vertices.bases)) as bar:
             proof = writer.write(path, lambda done, total: bar.show(done))
@@ -223,7 +231,7 @@ class ComplexEngine(Engine):
     def prove(self, path: str | Path) -> ComplexProof:
         """Write the complex certificate and have it checked by ``rescaleinv.verify``, exactly.
 
-        Should the checker find the walk wrong about an edge, the walk is corrected. Strong verdicts of ``certify`` are
+        Where the checker finds the walk wrong about an edge, the walk is corrected. Strong verdicts of ``certify`` are
         "certified" from then on, and ``Verdicts.prove`` makes them "proved".
 
         Examples
@@ -301,14 +309,14 @@ class ComplexEngine(Engine):
     def certify_checked(self, rows: FloatArray) -> Verdicts:
         """``certify`` for a matrix that was already checked."""
         lower, upper = self.decision_ranges(rows)
-        near = self._decisions.near(rows)
+        near = self.decisions.near(rows)
         code = np.full(len(rows), Verdict.UNKNOWN, dtype=np.int8)
         code[lower > near] = Verdict.STRONGLY_POSITIVE
         code[upper < -near] = Verdict.STRONGLY_NEGATIVE
         code[(lower < -near) & (upper > near)] = Verdict.NEUTRAL
         reason = np.full(len(rows), "", dtype=object)
         for i in np.flatnonzero(code == Verdict.UNKNOWN):
-            decision = self._decisions.decide(rows[i])
+            decision = self.decisions.decide(rows[i])
             code[i], lower[i], upper[i], reason[i] = decision.code, decision.lower, decision.upper, decision.reason
         strong = "computed" if self.proof is None else "certified"
         status = np.where(code == Verdict.NEUTRAL, "certified", np.where(code == Verdict.UNKNOWN, "", strong))
@@ -343,7 +351,7 @@ class ComplexEngine(Engine):
             )
         row = self._checked_point(point)
         exact_point = [Fraction(x) for x in row.tolist()]
-        refutations = self._decisions.tie_refutations(row) if verdict is Verdict.STRONGLY_NEGATIVE else []
+        refutations = self.decisions.tie_refutations(row) if verdict is Verdict.STRONGLY_NEGATIVE else []
         evidence = {
             "kind": "complex",
             "sha256": self.proof.sha256,
@@ -355,7 +363,7 @@ class ComplexEngine(Engine):
         """Two finite rescalings that disagree about a neutral point, with the exact certificate."""
         row = self._checked_point(point)
         exact_point = [Fraction(x) for x in row.tolist()]
-        positive, negative = self._decisions.classifier(row, 1), self._decisions.classifier(row, -1)
+        positive, negative = self.decisions.classifier(row, 1), self.decisions.classifier(row, -1)
         if (positive is None or negative is None) and self.fallback is not None and not self.complete:
             return self.fallback.certify(row[None, :]).witness(0)
         if positive is None or negative is None:

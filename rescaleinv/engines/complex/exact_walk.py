@@ -17,7 +17,7 @@ from rescaleinv.theory.optimality import probe_closed_cell
 from rescaleinv.theory.rationals import least_cost_solution, solve
 from rescaleinv.theory.training_set import TrainingSet
 
-_SECONDS_FOR_A_HINT = 5.0  # HiGHS has been seen to run on and on over nearly tied data
+_SECONDS_FOR_A_HINT = 5.0  # HiGHS has been seen to run on and on with nearly tied data
 
 
 class WalkError(Exception):
@@ -25,14 +25,14 @@ class WalkError(Exception):
 
 
 class WalkLostError(WalkError):
-    """A basis was reached that is no vertex of the complex: a step before was wrong."""
+    """A basis was reached that is not a vertex of the complex: an earlier step was wrong."""
 
 
 class PerturbationTooSpecialError(WalkError):
     """Two things happen at once even in the perturbed problem: another direction of perturbation is needed."""
 
 
-# What an edge direction comes to: the item that is reached; below zero, the compiled steps' refutation; or a refutation
+# What an edge direction leads to: the item that is reached; below zero, the compiled steps' refutation; or a refutation
 # (h, t) in exact numbers of the original units.
 Edge = int | list[Fraction]
 
@@ -123,14 +123,14 @@ def _closure_multipliers(training_set: TrainingSet, basis: list[int], signs: lis
 def expand_exactly(
     training_set: TrainingSet, perturbation: npt.NDArray[np.int64], basis: list[int]
 ) -> tuple[list[Edge], list[float]]:
-    """What each edge direction of a basis comes to, and its solution in conditioned units; all in rationals."""
+    """Where each edge direction of a basis leads, and its solution in conditioned units; all in rationals."""
     m = training_set.n_rows
     tight = [i for i in basis if i < m]
-    position = _ExactPosition.of(training_set, perturbation, basis)
-    _closure_multipliers(training_set, basis, position.signs)
+    here = _ExactPosition.of(training_set, perturbation, basis)
+    _closure_multipliers(training_set, basis, here.signs)
     edges: list[Edge] = []
     for dropped, turn in directions(basis, m):
-        edge_signs = list(position.signs)
+        edge_signs = list(here.signs)
         if dropped >= m:
             edge_signs[dropped - m] = turn
         refutation = probe_closed_cell(training_set, [i for i in tight if i != dropped], edge_signs).direction
@@ -139,11 +139,11 @@ def expand_exactly(
             continue
         direction = _edge_direction(training_set, basis, dropped, turn)
         speeds = training_set.exact_margins(*direction)
-        hits = [((s0 / -speeds[q], s1 / -speeds[q]), q) for q, (s0, s1) in position.slacks.items() if speeds[q] < 0]
+        hits = [((s0 / -speeds[q], s1 / -speeds[q]), q) for q, (s0, s1) in here.slacks.items() if speeds[q] < 0]
         hits += [
             ((w0 / -direction[0][j], w1 / -direction[0][j]), m + j)
-            for j, (w0, w1) in position.weights.items()
-            if direction[0][j] * position.signs[j] < 0
+            for j, (w0, w1) in here.weights.items()
+            if direction[0][j] * here.signs[j] < 0
         ]
         if not hits:
             raise WalkLostError("an edge without an end")
@@ -151,14 +151,14 @@ def expand_exactly(
         if len(hits) > 1 and hits[0][0] == hits[1][0]:
             raise PerturbationTooSpecialError
         edges.append(hits[0][1])
-    weights, intercept = position.classifier
+    weights, intercept = here.classifier
     units = [Fraction(2) ** int(e) for e in training_set.conditioning.exponent]
     anchored = sum((w * Fraction(a) for w, a in zip(weights, training_set.conditioning.anchor.tolist(), strict=True)))
     try:
         solution = [float(w * u) for w, u in zip(weights, units, strict=True)] + [float(intercept + anchored)]
     except OverflowError as error:
         raise SolverError(
-            "a vertex has weights beyond what a float can hold: some values differ by less than any float does from 0"
+            "a vertex has weights beyond what a float can hold: some values differ by less than any float differs from 0"
         ) from error
     return edges, solution
 
@@ -202,7 +202,7 @@ def first_basis(training_set: TrainingSet, perturbation: npt.NDArray[np.int64]) 
     largest = max(exponents)
     for j in range(n):
         line = [y[i] * rows[i][j] for i in range(m)]
-        # in units that make everything an integer, the multipliers' common factor being free
+        # in units that make everything an integer; the multipliers' common factor is free
         bound = (2**14 + (7919 * j + 613) % 1009) << (largest - exponents[j])
         for sign in (1, -1):
             slacks = [0] * (2 * n)

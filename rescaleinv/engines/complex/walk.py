@@ -37,7 +37,7 @@ def available_processors() -> int:
 
 @dataclass(frozen=True)
 class Budget:
-    """What an enumeration may cost; None is no limit."""
+    """What an enumeration may cost; None means no limit."""
 
     vertices: int | None = None
     seconds: float | None = None
@@ -71,7 +71,7 @@ class Vertices:
     n_in_rationals: int
 
     def distinct(self, chosen: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-        """Of the chosen vertices, one for each solution: many bases of degenerate data have the same one."""
+        """One of the chosen vertices for each solution: many bases of degenerate data have the same one."""
         codes = kernel.solution_residues(self.bases[chosen], self.residues)
         singular = ~codes.any(axis=1)  # a chance of 4e-19; such a basis stands for itself
         codes[singular, 0] = np.flatnonzero(singular)
@@ -80,7 +80,7 @@ class Vertices:
 
 @dataclass(frozen=True)
 class _Steps:
-    """The neighbours and the edges of some vertices; a count of neighbours below zero is a status of the kernel."""
+    """Neighbours and edges of some vertices; a count of neighbours below zero is a status of the kernel."""
 
     neighbours: BasisArray
     edges: npt.NDArray[np.int64]
@@ -220,22 +220,21 @@ def enumerate_vertices(
     training_set: TrainingSet,
     budget: Budget,
     *,
-    n_threads: int | None = None,
+    n_threads: int = 1,
     in_rationals: bool = False,
     report: Callable[[int, int], None] = lambda found, still_open: None,
 ) -> Vertices:
     """All vertices of the closure of RO(X), or as many as the budget allows.
 
-    ``in_rationals`` makes every step exactly, and slowly, from the start. ``report`` is called now and then with the
+    ``in_rationals`` takes every step exactly, and slowly, from the start. ``report`` is called now and then with the
     numbers of vertices found and still open.
     """
-    threads = n_threads or available_processors()
     started = time.monotonic()
     why: Exception | None = None
     for attempt in range(_TRIES if in_rationals else 0, 2 * _TRIES):
         perturbation = np.random.default_rng(attempt % _TRIES).integers(2**20, 2**21, training_set.n_rows)
         try:
-            return _enumerate(training_set, perturbation, budget, threads, attempt >= _TRIES, started, report)
+            return _enumerate(training_set, perturbation, budget, n_threads, attempt >= _TRIES, started, report)
         except WalkError as error:
             why = error
             _log.warning("enumeration %d of the vertices failed (%r); trying again", attempt + 1, error)
