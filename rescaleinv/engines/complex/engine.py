@@ -1,11 +1,11 @@
-"""Decides points by all vertices of the closure of RO(X): enumerated once a training set, then a matrix product."""
+"""Decides points by all vertices of the closure of RO(X): enumerated once per training set, then a matrix product."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from functools import cached_property
 from numbers import Integral, Real
@@ -20,22 +20,18 @@ from rescaleinv import verify
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import Certificate, Witness
-from rescaleinv.certificates.finite_rescaling import label_at_finite_rescaling
-from rescaleinv.certificates.two_rescalings import certificate_of, exact_optimum, witness_from
+from rescaleinv.certificates.two_rescalings import certificate_of, witness_from
 from rescaleinv.engines import Engine, EngineSettings, EngineState, Extremes
+from rescaleinv.engines.complex.decide import ExactDecisions
 from rescaleinv.engines.complex.hull import extremes, outer_vertices
 from rescaleinv.engines.complex.proof import ComplexProof, ProofWriter
-from rescaleinv.engines.complex.ties import ExactVertices, attained_tie
 from rescaleinv.engines.complex.walk import Budget, Vertices, available_processors, enumerate_vertices
 from rescaleinv.engines.redundant_rows import rows_that_matter
 from rescaleinv.errors import CertificateError, InputError
-from rescaleinv.theory.exact_svm import ExactClassifier
 from rescaleinv.theory.rationals import rational_text
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
 
-# Decision values nearer to zero than this, relative to the margin and the sizes of their terms, are decided in rationals.
-_NEAR = 1e-9
 _POINTS_AT_A_TIME = 65_536
 # Fewer products of a point and a vertex than this take less time than starting threads does.
 _WORTH_THREADS = 1_000_000
@@ -43,23 +39,6 @@ _WORTH_THREADS = 1_000_000
 _WORTH_PROCESSES = 2_000
 # From so many points on, leaving out the vertices that are inside the hull of the others pays for finding them.
 _LARGE_BATCH = 200_000
-
-
-@dataclass(frozen=True)
-class _Decision:
-    """What the exact look at one point found."""
-
-    code: Verdict
-    lower: float
-    upper: float
-    reason: str = ""
-
-
-def _to_float(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
 
 
 class ComplexEngine(Engine):
@@ -73,15 +52,15 @@ class ComplexEngine(Engine):
         Must be separable.
     max_vertices, max_seconds, max_bytes : optional
         The budget of the enumeration. When it is used up, the vertices found so far still prove points neutral where they
-        can; the others go to ``fallback`` if there is one, and are UNKNOWN if not.
+        can; the other points go to ``fallback`` if there is one, and are UNKNOWN if not.
     fallback : Engine, optional
         Decides the points that an incomplete enumeration leaves open.
     n_jobs : int, optional
-        Threads; all processors if not given, or -1.
+        Threads; 1 if not given, all processors if -1.
     left_out : int
         How many rows were left out of the training set before, for the certificates to state.
     progress : bool, optional
-        Show a progress bar; if not given, on a terminal, when it takes longer than a second or two.
+        Show a progress bar; if not given, on a terminal and when it takes longer than a second or two.
 
     Examples
     --------
@@ -119,7 +98,9 @@ class ComplexEngine(Engine):
         self.training_set: TrainingSet = training_set
         self.budget: Budget = Budget(max_vertices, max_seconds, max_bytes)
         self.fallback: Engine | None = fallback
-        self.n_threads: int = int(n_jobs) if n_jobs is not None and n_jobs > 0 else available_processors()
+        # each thread has its own memory to work in, and more threads than processors are no faster
+        most = available_processors()
+        self.n_threads: int = 1 if n_jobs is None else most if n_jobs == -1 else min(int(n_jobs), most)
         self.left_out: int = int(left_out)
         self.progress: bool | None = progress
         self.proof: ComplexProof | None = None
@@ -165,7 +146,7 @@ class ComplexEngine(Engine):
                 )
 
     def restore(self, vertices: Vertices) -> None:
-        """Take vertices that were enumerated before and stored; a ``ValueError`` where they can't be this training set's."""
+        """Take vertices that were stored; a ``ValueError`` where they can't be those of this training set."""
         self._reduce()
         n_rows, n = self._reduced.n_rows, self._reduced.n_features
         bases, solutions = vertices.bases, vertices.solutions
@@ -182,8 +163,8 @@ class ComplexEngine(Engine):
             or not np.isfinite(solutions).all()
             or vertices.residues.dtype != np.uint64
             or vertices.residues.shape != (n_rows, n + 1)
-            or vertices.tilt.dtype != np.int64
-            or vertices.tilt.shape != (n_rows,)
+            or vertices.perturbation.dtype != np.int64
+            or vertices.perturbation.shape != (n_rows,)
         ):
             raise ValueError("its vertices are not those of its training set")
         self._keep(vertices)
@@ -193,7 +174,7 @@ class ComplexEngine(Engine):
         self._reduced = self.training_set.subset(self._kept)
 
     def _keep(self, vertices: Vertices) -> None:
-        self._exact = ExactVertices(self._reduced, vertices)
+        self._decisions: ExactDecisions = ExactDecisions(self.training_set, self._reduced, vertices)
         self.__dict__.pop("_outer_solutions", None)
         self._vertices = vertices
 
@@ -224,6 +205,12 @@ class ComplexEngine(Engine):
         return self._vertices
 
     @property
+    def decisions(self) -> ExactDecisions:
+        """What the vertices say of single points, exactly."""
+        self.precompute()
+        return self._decisions
+
+    @property
     def reduced_training_set(self) -> TrainingSet:
         """The training set without the rows that can't matter; the vertices' bases number its rows."""
         self.precompute()
@@ -235,7 +222,7 @@ class ComplexEngine(Engine):
         return not self.vertices.stopped
 
     def write_proof(self, path: str | Path) -> ComplexProof:
-        """Write the complex certificate: strong verdicts from then on are "certified". It is not checked yet."""
+        """Write the complex certificate: strong verdicts are "certified" from then on. It is not checked yet."""
         writer = self._writer()
         with progress_bar("vertices written", self.progress, len(writer.vertices.bases)) as bar:
             proof = writer.write(path, lambda done, total: bar.show(done))
@@ -244,7 +231,7 @@ class ComplexEngine(Engine):
     def prove(self, path: str | Path) -> ComplexProof:
         """Write the complex certificate and have it checked by ``rescaleinv.verify``, exactly.
 
-        Should the checker find the walk wrong about an edge, the walk is corrected. Strong verdicts of ``certify`` are
+        Where the checker finds the walk wrong about an edge, the walk is corrected. Strong verdicts of ``certify`` are
         "certified" from then on, and ``Verdicts.prove`` makes them "proved".
 
         Examples
@@ -322,51 +309,19 @@ class ComplexEngine(Engine):
     def certify_checked(self, rows: FloatArray) -> Verdicts:
         """``certify`` for a matrix that was already checked."""
         lower, upper = self.decision_ranges(rows)
-        largest = np.abs(self.vertices.solutions).max(axis=0)
-        with np.errstate(over="ignore"):  # an infinite nearness sends the point to the rationals
-            near = _NEAR * (1 + np.abs(self._reduced.conditioning.apply(rows)) @ largest[:-1] + largest[-1])
+        near = self.decisions.near(rows)
         code = np.full(len(rows), Verdict.UNKNOWN, dtype=np.int8)
         code[lower > near] = Verdict.STRONGLY_POSITIVE
         code[upper < -near] = Verdict.STRONGLY_NEGATIVE
         code[(lower < -near) & (upper > near)] = Verdict.NEUTRAL
         reason = np.full(len(rows), "", dtype=object)
         for i in np.flatnonzero(code == Verdict.UNKNOWN):
-            decision = self._decide_exactly(rows[i])
+            decision = self.decisions.decide(rows[i])
             code[i], lower[i], upper[i], reason[i] = decision.code, decision.lower, decision.upper, decision.reason
         strong = "computed" if self.proof is None else "certified"
         status = np.where(code == Verdict.NEUTRAL, "certified", np.where(code == Verdict.UNKNOWN, "", strong))
         verdicts = Verdicts(code, lower, upper, reason, status.astype(object), rows, self)
         return verdicts if self.complete else self._partial(verdicts)
-
-    def _near_zero(self, point: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """The decision values at all vertices, and which of them are too near to zero for a float to have a sign."""
-        solutions = self.vertices.solutions
-        conditioned = self._reduced.conditioning.apply(point)
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = solutions[:, :-1] @ conditioned + solutions[:, -1]
-            size = 1 + np.abs(solutions[:, :-1]) @ np.abs(conditioned) + np.abs(solutions[:, -1])
-        return values, ~(np.abs(values) > _NEAR * size)  # a nan, from terms that overflow, is near too
-
-    def _decide_exactly(self, point: FloatArray) -> _Decision:
-        values, near = self._near_zero(point)
-        exact_point = [Fraction(x) for x in point.tolist()]
-        chosen = self.vertices.distinct(np.flatnonzero(near))
-        exact = {int(v): self._exact[int(v)].value(exact_point) for v in chosen}
-        clear = values[~near]
-        lower = min([*map(_to_float, exact.values()), clear.min(initial=np.inf)])
-        upper = max([*map(_to_float, exact.values()), clear.max(initial=-np.inf)])
-        any_negative = bool((clear < 0).any()) or min(exact.values(), default=0) < 0
-        any_positive = bool((clear > 0).any()) or max(exact.values(), default=0) > 0
-        if not any_negative:
-            return _Decision(Verdict.STRONGLY_POSITIVE, lower, upper)
-        if any_positive:
-            return _Decision(Verdict.NEUTRAL, lower, upper)
-        zeros = [self._exact[v] for v, value in exact.items() if value == 0]
-        tie = attained_tie(self._reduced, zeros)
-        if not tie.decided:
-            why = "the largest decision value is 0, and whether a finite rescaling attains it was not decided"
-            return _Decision(Verdict.UNKNOWN, lower, upper, why)
-        return _Decision(Verdict.STRONGLY_NEGATIVE if tie.classifier is None else Verdict.NEUTRAL, lower, upper)
 
     def _partial(self, verdicts: Verdicts) -> Verdicts:
         """The verdicts of an incomplete enumeration: neutral stays, the rest is open, and no bound is known."""
@@ -396,11 +351,7 @@ class ComplexEngine(Engine):
             )
         row = self._checked_point(point)
         exact_point = [Fraction(x) for x in row.tolist()]
-        refutations: list[list[Fraction]] = []
-        if verdict is Verdict.STRONGLY_NEGATIVE:
-            doubtful = self.vertices.distinct(np.flatnonzero(self._near_zero(row)[1]))
-            zeros = [self._exact[v] for v in doubtful.tolist() if self._exact[v].value(exact_point) == 0]
-            refutations = attained_tie(self._reduced, zeros).refutations
+        refutations = self.decisions.tie_refutations(row) if verdict is Verdict.STRONGLY_NEGATIVE else []
         evidence = {
             "kind": "complex",
             "sha256": self.proof.sha256,
@@ -412,32 +363,9 @@ class ComplexEngine(Engine):
         """Two finite rescalings that disagree about a neutral point, with the exact certificate."""
         row = self._checked_point(point)
         exact_point = [Fraction(x) for x in row.tolist()]
-        values, near = self._near_zero(row)
-        positive = self._labelled(exact_point, values, near, 1)
-        negative = self._labelled(exact_point, values, near, -1)
+        positive, negative = self.decisions.classifier(row, 1), self.decisions.classifier(row, -1)
         if (positive is None or negative is None) and self.fallback is not None and not self.complete:
             return self.fallback.certify(row[None, :]).witness(0)
         if positive is None or negative is None:
             raise CertificateError("the point is not neutral: no two rescalings disagree about it")
         return witness_from(self.training_set, exact_point, positive, negative, left_out=self.left_out)
-
-    def _labelled(
-        self, point: list[Fraction], values: FloatArray, near: npt.NDArray[np.bool_], side: int
-    ) -> ExactClassifier | None:
-        """A classifier of RO(X) that puts the point on the given side, exactly, if the vertices have one."""
-        clear = np.flatnonzero(~near & (side * values > 0))
-        doubtful = self.vertices.distinct(np.flatnonzero(near))
-        candidates = [*clear[np.argsort(-side * values[clear])][:3].tolist(), *doubtful.tolist()]
-        zeros = []
-        for v in candidates:
-            vertex = self._exact[int(v)]
-            value = vertex.value(point)
-            if side * value > 0:
-                return label_at_finite_rescaling(self.training_set, vertex.weights, vertex.intercept, point)
-            if value == 0:
-                zeros.append(vertex)
-        if side > 0 and zeros:
-            tie = attained_tie(self._reduced, zeros)
-            if tie.classifier is not None:
-                return exact_optimum(self.training_set, *tie.classifier)
-        return None

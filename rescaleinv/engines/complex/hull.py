@@ -9,7 +9,7 @@ from numba import njit
 from rescaleinv._util.types import FloatArray
 
 # A vertex is left out only if a convex combination of others is this near to it (relative to the range of each
-# coordinate): then it moves no bound by more than that, and nearer to zero points are decided by all vertices anyway.
+# coordinate): then it moves no bound by more than that, and points nearer to zero are decided by all vertices anyway.
 _INSIDE = 1e-11
 _DIRECTIONS = 64
 
@@ -145,11 +145,11 @@ def _grow(columns, chosen, n_chosen, is_chosen):
     direction, scores = np.empty(width), np.empty(n_points)
     for v in range(n_points):
         while not is_chosen[v]:
-            place = _nearest(packed, n_chosen, columns[:, v].copy(), direction, scores)
-            if place == 1:
+            inside = _nearest(packed, n_chosen, columns[:, v].copy(), direction, scores)
+            if inside == 1:
                 break
             extreme = v
-            if place == 0:
+            if inside == 0:
                 extreme, _ = _lowest_score(columns, n_points, direction, scores)
                 if is_chosen[extreme]:
                     extreme = v

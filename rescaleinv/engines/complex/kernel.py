@@ -1,30 +1,32 @@
-"""Compiled steps of the walk over the vertices of the closure of RO(X); ``walk.py`` drives them.
+"""Compiled steps of the walk over the vertices of the closure of RO(X); ``walk`` drives them.
 
 A vertex of the perturbed problem is a *basis*: rows T whose margin is tight and features Z whose weight is zero, n + 1 in
-all. Its numbers come in two levels: the value at no perturbation, and its rate of change with an infinitesimal one.
+all. Its numbers come in two levels: the value without perturbation, and its rate of change under an infinitesimal one.
 
 Every decision is a sign. A float far from zero has it. A float near zero is tested for being zero exactly by a residue
-modulo the prime 2**61 - 1 (wrong with a chance of 4e-19), which is carried along only where it is needed. What is near
+modulo the prime 2**61 - 1 (wrong with a chance of 4e-19), which is computed only where it is needed. What is near
 zero and not zero (decimal data have many: 0.1 + 0.2 is nearly 0.3) is computed again as a pair of floats, high and low,
-with twice the digits; what even then has no clear sign is left to rational arithmetic, outside of this module.
+with twice the digits; what has no clear sign even then is left to rational arithmetic, outside this module.
 
-All of it is one file because numba's cache on disk looks at the file of the entry point only: steps that lived in another
+All of it is one file because numba's cache on disk looks only at the file of the entry point: steps that lived in another
 file could change without being compiled again.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit, uint64
 
 PRIME = (1 << 61) - 1
 LARGEST_POWER = 2200  # powers of two are tabulated from -LARGEST_POWER to LARGEST_POWER
 
-AMBIGUOUS = -1  # a float was near zero, and no residues were carried
+AMBIGUOUS = -1  # a float was near zero, and no residues were computed
 UNDECIDED = -2  # near zero, not zero: rational arithmetic must decide
-INVALID = -3  # the basis is no vertex of the complex: the walk went wrong before
+INVALID = -3  # the basis is not a vertex of the complex: an earlier step was wrong
 
 _NEAR = 1e-9  # relative: floats nearer to zero than this have no sign of their own
 
@@ -35,10 +37,122 @@ _1, _30, _31, _61 = uint64(1), uint64(30), uint64(31), uint64(61)
 _ZERO = uint64(0)
 
 
-# Only what Python calls gets wrappers and a place in the cache on disk, which holds the steps inside of it too. A step
+# What belongs together travels together. A tuple costs nothing at run time: numba takes it apart.
+
+
+class Training(NamedTuple):
+    """Rows y_i (x_i, 1), their residues, the direction of the perturbation, and the residues of powers of two."""
+
+    rows: npt.NDArray[np.float64]
+    residues: npt.NDArray[np.uint64]
+    perturbation: npt.NDArray[np.float64]
+    powers: npt.NDArray[np.uint64]
+
+
+class Basis(NamedTuple):
+    """``size`` tight rows, features with weight (and the intercept, n, as the last), features without."""
+
+    size: int
+    tight: npt.NDArray[np.int64]
+    support: npt.NDArray[np.int64]
+    empty: npt.NDArray[np.int64]
+    in_basis: npt.NDArray[np.uint8]
+
+
+class Numbers(NamedTuple):
+    """An array of numbers three times: floats, what rounding took from them, and residues."""
+
+    high: npt.NDArray[np.float64]
+    low: npt.NDArray[np.float64]
+    residue: npt.NDArray[np.uint64]
+
+
+class Vertex(NamedTuple):
+    """Weights and intercept as ``Numbers``, their rates of change under the perturbation, and the signs of the weights."""
+
+    weight: npt.NDArray[np.float64]
+    weight_low: npt.NDArray[np.float64]
+    weight_residue: npt.NDArray[np.uint64]
+    rate: npt.NDArray[np.float64]
+    rate_low: npt.NDArray[np.float64]
+    sign: npt.NDArray[np.int64]
+
+
+class Slacks(NamedTuple):
+    """How far rows are from being tight, the rates, the sizes of the terms, and margins per tight row's margin."""
+
+    value: npt.NDArray[np.float64]
+    rate: npt.NDArray[np.float64]
+    scale: npt.NDArray[np.float64]
+    products: npt.NDArray[np.float64]
+
+
+class Accuracy(NamedTuple):
+    """Relative errors of floats and of pairs of floats, and whether pairs and residues are computed at all."""
+
+    noise: float
+    tiny: float
+    with_residues: bool
+
+
+class Simplex(NamedTuple):
+    """The table of ``_find_edges``, k features with weight out of n, and which variables its rows and columns stand for.
+
+    ``error`` holds the error that entries may have by now, and that of an entry of size 1.
+    """
+
+    high: npt.NDArray[np.float64]
+    low: npt.NDArray[np.float64]
+    residue: npt.NDArray[np.uint64]
+    error: npt.NDArray[np.float64]
+    with_residues: bool
+    k: int
+    n: int
+    row_variables: npt.NDArray[np.int64]
+    column_variables: npt.NDArray[np.int64]
+
+
+class Edges(NamedTuple):
+    """Which edges exist (1; 2: refuted without asking): a tight row dropped, a feature given positive, negative weight.
+
+    ``ends`` has for each direction the item that is reached, or below zero what refutes the edge.
+    """
+
+    tight: npt.NDArray[np.int64]
+    up: npt.NDArray[np.int64]
+    down: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+
+
+class Move(NamedTuple):
+    """An edge by its number; the feature that gets weight (-1 where a tight row is dropped), and the weight's sign."""
+
+    number: int
+    feature: int
+    turn: float
+
+
+class Meeting(NamedTuple):
+    """What may be met along an edge: its distance from zero, how fast it falls, both three times, and its rate."""
+
+    value: float
+    value_low: float
+    value_residue: np.uint64
+    speed: float
+    speed_low: float
+    speed_residue: np.uint64
+    rate: float
+    error: float
+
+
+# Only what Python calls gets wrappers and an entry in the cache on disk, which holds the steps inside it too. A step
 # has no wrapper: Python must not call it.
 _step = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_inlined = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
 _entry = njit(cache=True, nogil=True, error_model="numpy")
+
+
+# ---- arithmetic: residues, floats, pairs of floats
 
 
 @_step
@@ -209,49 +323,54 @@ def _multiply_pairs(xh, xl, yh, yl):
     return total, error - (total - product)
 
 
-@_step
-def _entry_sign(value, residue, carried, table):
-    """The sign of an entry of the simplex table; 2 where residues must tell, 3 where rationals must.
+# ---- the simplex table: which edges belong to the complex
 
-    The last row of the table's array is none of its rows: it holds the error that entries may have by now, and the
-    error of an entry of size 1.
-    """
-    if carried:
+
+@_inlined
+def _entry_sign(value, residue, error, with_residues):
+    """The sign of an entry of the simplex table; 2 where residues must tell, 3 where rationals must."""
+    if with_residues:
         if residue == _ZERO:
             return 0
-        if abs(value) < 100 * table[-1, 0]:
+        if abs(value) < 100 * error:
             return 3
-    elif abs(value) < max(_NEAR, 10 * table[-1, 0]):
+    elif abs(value) < max(_NEAR, 10 * error):
         return 2
     return 1 if value > 0 else -1
 
 
+@_inlined
+def _status_of(sign):
+    return AMBIGUOUS if sign == 2 else UNDECIDED
+
+
+@_inlined
+def _gave_up(simplex):
+    return UNDECIDED if simplex.with_residues else AMBIGUOUS
+
+
 @_step
-def _pivot(table, low, residues, carried, n_rows, n_columns, row, column):
-    """Exchange the row's variable with the column's; returns False where entries have grown too much."""
-    if carried:
-        largest = _pivot_pairs(table, low, n_rows, n_columns, row, column)
-        _pivot_residues(table, low, residues, n_rows, n_columns, row, column)
-    else:
-        scale = -1.0 / table[row, column]
-        for j in range(n_columns):
-            table[row, j] *= scale
-        table[row, column] = -scale
-        largest = 0.0
-        for i in range(n_rows):
-            factor = table[i, column]
-            if i != row and factor != 0.0:
-                for j in range(n_columns):
-                    if j != column:
-                        table[i, j] += factor * table[row, j]
-                        largest = max(largest, abs(table[i, j]))
-                table[i, column] = factor * table[row, column]
-    table[-1, 0] = max(table[-1, 0], table[-1, 1] * largest)
-    return table[-1, 0] < 1e-6
+def _pivot_floats(table, n_rows, n_columns, row, column):
+    """Exchange the row's variable with the column's; returns the largest entry."""
+    scale = -1.0 / table[row, column]
+    for j in range(n_columns):
+        table[row, j] *= scale
+    table[row, column] = -scale
+    largest = 0.0
+    for i in range(n_rows):
+        factor = table[i, column]
+        if i != row and factor != 0.0:
+            for j in range(n_columns):
+                if j != column:
+                    table[i, j] += factor * table[row, j]
+                    largest = max(largest, abs(table[i, j]))
+            table[i, column] = factor * table[row, column]
+    return largest
 
 
 @_step
 def _pivot_pairs(table, low, n_rows, n_columns, row, column):
+    """The same for pairs of floats."""
     high, rest = table[row, column], low[row, column]
     inverse = 1.0 / high
     product, error = _product_pair(high, inverse)
@@ -273,7 +392,7 @@ def _pivot_pairs(table, low, n_rows, n_columns, row, column):
 
 
 @_step
-def _pivot_residues(table, low, residues, n_rows, n_columns, row, column):
+def _pivot_residues(high, low, residues, n_rows, n_columns, row, column):
     """The same for the residues; an entry whose residue is zero is zero."""
     inverse = _inverse(residues[row, column])
     negative = _sub(_ZERO, inverse)
@@ -290,244 +409,260 @@ def _pivot_residues(table, low, residues, n_rows, n_columns, row, column):
     for i in range(n_rows):
         for j in range(n_columns):
             if residues[i, j] == _ZERO:
-                table[i, j] = 0.0
+                high[i, j] = 0.0
                 low[i, j] = 0.0
 
 
 @_step
-def _compare_ratios(table, low, residues, carried, i, best, column):
+def _pivot(simplex, row, column):
+    """Exchange the row's variable with the column's; returns False where entries have grown too much."""
+    high, low, n_rows, n_columns = simplex.high, simplex.low, simplex.n + 1, simplex.k + 2
+    if simplex.with_residues:
+        largest = _pivot_pairs(high, low, n_rows, n_columns, row, column)
+        _pivot_residues(high, low, simplex.residue, n_rows, n_columns, row, column)
+    else:
+        largest = _pivot_floats(high, n_rows, n_columns, row, column)
+    rows, columns = simplex.row_variables, simplex.column_variables
+    rows[row], columns[column] = columns[column], rows[row]
+    simplex.error[0] = max(simplex.error[0], simplex.error[1] * largest)
+    return simplex.error[0] < 1e-6
+
+
+@_inlined
+def _compare_ratios(simplex, i, best, column):
     """The sign of (ratio of row i - ratio of the best row), each its constant over minus its entry; 2 and 3 as above."""
-    ahead, behind = table[i, 0] * -table[best, column], table[best, 0] * -table[i, column]
+    high, low, residue = simplex.high, simplex.low, simplex.residue
+    ahead, behind = high[i, 0] * -high[best, column], high[best, 0] * -high[i, column]
     if abs(ahead - behind) > _NEAR * (abs(ahead) + abs(behind)):
         return 1 if ahead > behind else -1
-    if not carried:
+    if not simplex.with_residues:
         return 2
-    if _mul(residues[i, 0], residues[best, column]) == _mul(residues[best, 0], residues[i, column]):
+    if _mul(residue[i, 0], residue[best, column]) == _mul(residue[best, 0], residue[i, column]):
         return 0
-    x, x_low = _multiply_pairs(table[i, 0], low[i, 0], -table[best, column], -low[best, column])
-    y, y_low = _multiply_pairs(table[best, 0], low[best, 0], table[i, column], low[i, column])
+    x, x_low = _multiply_pairs(high[i, 0], low[i, 0], -high[best, column], -low[best, column])
+    y, y_low = _multiply_pairs(high[best, 0], low[best, 0], high[i, column], low[i, column])
     difference, _ = _add_pair(x, x_low, y, y_low)
-    if abs(difference) <= 100 * table[-1, 0] * (abs(x) + abs(y)):
+    if abs(difference) <= 100 * simplex.error[0] * (abs(x) + abs(y)):
         return 3
     return 1 if difference > 0 else -1
 
 
 @_step
-def _leaving_row(table, low, residues, carried, n_basic, column, row_variables, preferred):
+def _leaving_row(simplex, column, preferred):
     """The basic row that first reaches zero as the column's variable grows: its number, -1 for none, or a status - 10.
 
-    Of rows that reach it together the preferred variable's leaves, or else that of the lowest number.
+    Of rows that reach it together, the preferred variable's leaves, or else the one whose variable has the lowest number.
     """
+    high, residue, variables = simplex.high, simplex.residue, simplex.row_variables
+    error, with_residues = simplex.error[0], simplex.with_residues
     best = np.int64(-1)
-    for i in range(n_basic):
-        sign = _entry_sign(table[i, column], residues[i, column], carried, table)
+    for i in range(simplex.k + 1):
+        sign = _entry_sign(high[i, column], residue[i, column], error, with_residues)
         if sign >= 2:
             return -10 - sign
         if sign > -1:
             continue
         order = -1
         if best >= 0:
-            order = _compare_ratios(table, low, residues, carried, i, best, column)
+            order = _compare_ratios(simplex, i, best, column)
         if order >= 2:
             return -10 - order
-        if order == 0 and row_variables[best] != preferred:
-            order = -1 if row_variables[i] == preferred or row_variables[i] < row_variables[best] else 1
+        if order == 0 and variables[best] != preferred:
+            order = -1 if variables[i] == preferred or variables[i] < variables[best] else 1
         if order < 0:
             best = i
     return best
 
 
 @_step
-def _status_of(sign):
-    return AMBIGUOUS if sign == 2 else UNDECIDED
-
-
-@_step
-def _entering_column(table, residues, carried, row, n_columns, direction, blocked, column_variables, bland):
+def _entering_column(simplex, row, direction, blocked, bland):
     """A column that moves the row's variable in the direction: its number, -1 for none, or a status - 10."""
+    high, residue, variables = simplex.high, simplex.residue, simplex.column_variables
+    error, with_residues = simplex.error[0], simplex.with_residues
     best, best_size = -1, 0.0
-    for j in range(1, n_columns):
+    for j in range(1, simplex.k + 2):
         if j == blocked:
             continue
-        sign = _entry_sign(table[row, j], residues[row, j], carried, table)
+        sign = _entry_sign(high[row, j], residue[row, j], error, with_residues)
         if sign >= 2:
             return -10 - sign
         if sign == direction:
             if bland:
-                if best < 0 or column_variables[j] < column_variables[best]:
+                if best < 0 or variables[j] < variables[best]:
                     best = j
-            elif abs(table[row, j]) > best_size:
-                best, best_size = j, abs(table[row, j])
+            elif abs(high[row, j]) > best_size:
+                best, best_size = j, abs(high[row, j])
     return best
 
 
 @_step
-def _gave_up(carried):
-    return UNDECIDED if carried else AMBIGUOUS
-
-
-@_step
-def _swap(table, low, residues, carried, n, k, row, column, row_variables, column_variables):
-    """Exchange a row's variable with a column's, and keep the books; False where entries have grown too much."""
-    fine = _pivot(table, low, residues, carried, n + 1, k + 2, row, column)
-    row_variables[row], column_variables[column] = column_variables[column], row_variables[row]
-    return fine
-
-
-@_step
-def _make_feasible(table, low, residues, carried, k, n, row_variables, column_variables):
+def _make_feasible(simplex):
     """Phase one: an artificial variable, the last column, is added to every a_i and then driven to zero."""
     up, down, none = np.int64(1), np.int64(-1), np.int64(0)  # numba would compile once more for each literal number
+    high, residue, k = simplex.high, simplex.residue, simplex.k
+    error, with_residues = simplex.error[0], simplex.with_residues
     artificial = 2 * k + 1
-    worst, place = 0.0, down
+    worst, position = 0.0, down
     for i in range(k + 1):
-        sign = _entry_sign(table[i, 0], residues[i, 0], carried, table)
+        sign = _entry_sign(high[i, 0], residue[i, 0], error, with_residues)
         if sign >= 2:
             return _status_of(sign)
-        if sign < 0 and table[i, 0] < worst:
-            worst, place = table[i, 0], i
-    if place < 0:
+        if sign < 0 and high[i, 0] < worst:
+            worst, position = high[i, 0], i
+    if position < 0:
         return 0
-    if not _swap(table, low, residues, carried, n, k, place, k + 1, row_variables, column_variables):
-        return _gave_up(carried)
+    if not _pivot(simplex, position, k + 1):
+        return _gave_up(simplex)
     for iteration in range(400):
         bland = iteration > 60
-        entering = _entering_column(table, residues, carried, place, k + 2, down, none, column_variables, bland)
-        leaving = place
+        entering = _entering_column(simplex, position, down, none, bland)
+        leaving = position
         if entering == -1:
             # the artificial is at its least; only zero will do, and then any exchange takes it out
-            sign = _entry_sign(table[place, 0], residues[place, 0], carried, table)
+            sign = _entry_sign(high[position, 0], residue[position, 0], simplex.error[0], with_residues)
             if sign >= 2:
                 return _status_of(sign)
             if sign != 0:
                 return INVALID
-            entering = _entering_column(table, residues, carried, place, k + 2, up, none, column_variables, bland)
+            entering = _entering_column(simplex, position, up, none, bland)
             if entering == -1:
                 return INVALID
         elif entering >= 0:
-            leaving = _leaving_row(table, low, residues, carried, k + 1, entering, row_variables, artificial)
+            leaving = _leaving_row(simplex, entering, artificial)
         if entering < 0:
             return _status_of(-10 - entering)
         if leaving < 0:
             return _status_of(-10 - leaving)
-        if not _swap(table, low, residues, carried, n, k, leaving, entering, row_variables, column_variables):
-            return _gave_up(carried)
-        if leaving == place:
+        if not _pivot(simplex, leaving, entering):
+            return _gave_up(simplex)
+        if leaving == position:
             return 0
-    return _gave_up(carried)
+    return _gave_up(simplex)
 
 
 @_step
-def _note_edges(table, residues, carried, k, n, row_variables, column_variables, tight_edge, up_edge, down_edge):
+def _note_edges(simplex, edges):
     """What the present basic solution shows: multipliers that are 0, and the signs of the μ_j."""
+    tight, up, down = edges.tight, edges.up, edges.down
+    high, residue, k = simplex.high, simplex.residue, simplex.k
+    error, with_residues = simplex.error[0], simplex.with_residues
+    rows, columns = simplex.row_variables, simplex.column_variables
     for j in range(1, k + 2):
-        if column_variables[j] <= k:
-            tight_edge[column_variables[j]] = 1
+        if columns[j] <= k:
+            tight[columns[j]] = 1
     for i in range(k + 1):
-        if row_variables[i] <= k and tight_edge[row_variables[i]] == 0:
-            sign = _entry_sign(table[i, 0], residues[i, 0], carried, table)
+        if rows[i] <= k and tight[rows[i]] == 0:
+            sign = _entry_sign(high[i, 0], residue[i, 0], error, with_residues)
             if sign >= 2:
                 return _status_of(sign)
             if sign == 0:
-                tight_edge[row_variables[i]] = 1
-    for j in range(n - k):
-        if up_edge[j] == 0 or down_edge[j] == 0:
-            sign = _entry_sign(table[k + 1 + j, 0], residues[k + 1 + j, 0], carried, table)
+                tight[rows[i]] = 1
+    for j in range(simplex.n - k):
+        if up[j] == 0 or down[j] == 0:
+            sign = _entry_sign(high[k + 1 + j, 0], residue[k + 1 + j, 0], error, with_residues)
             if sign >= 2:
                 return _status_of(sign)
             if sign > 0:
-                up_edge[j] = 1
+                up[j] = 1
             elif sign < 0:
-                down_edge[j] = 1
+                down[j] = 1
     return 0
 
 
 @_step
-def _refutation(k, column_variables):
+def _refutation(simplex):
     """The table's columns as a bit mask, below zero; whoever solves for them exactly has the edge's refutation.
 
     Bit i <= k: the tight row i may be on the wrong side; bit k + 1 + j: the feature j may have weight.
     """
     mask = np.int64(0)
-    for j in range(1, k + 2):
-        if column_variables[j] <= 2 * k:  # the artificial variable, which is fixed at zero, has no bit
-            mask |= np.int64(1) << column_variables[j]
+    for j in range(1, simplex.k + 2):
+        variable = simplex.column_variables[j]
+        if variable <= 2 * simplex.k:  # the artificial variable, which is fixed at zero, has no bit
+            mask |= np.int64(1) << variable
     return -1 - mask
 
 
 @_step
-def _find_edges(
-    table, low, residues, carried, k, n, row_variables, column_variables, tight_edge, up_edge, down_edge, edges
-):
+def _find_edges(simplex, edges):
     """Which edges at a vertex belong to the complex: a linear program each, all from one table.
 
     Rows 0 … k are the multipliers a_i, rows k+1 … n the μ_j of the features without weight; columns are the constant
     and the ν_j >= 0 of the features with weight (μ_j s_j = 1 + ν_j, scaled). Dropping tight row i is an edge iff a_i can be
     0 while all a >= 0; giving feature j weight of a sign is one iff μ_j can have that sign.
     """
-    status = _make_feasible(table, low, residues, carried, k, n, row_variables, column_variables)
+    status = _make_feasible(simplex)
     if status < 0:
         return status
+    k = simplex.k
     blocked = np.int64(-1)
     for j in range(1, k + 2):
-        if column_variables[j] == 2 * k + 1:
+        if simplex.column_variables[j] == 2 * k + 1:
             blocked = j
     # questions 0 … k: can a_i be 0; then for each feature without weight: can μ_j be positive, negative
-    for question in range(k + 1 + 2 * (n - k)):
+    for question in range(k + 1 + 2 * (simplex.n - k)):
         feature, up = (question - k - 1) // 2, (question - k - 1) % 2 == 0
         for iteration in range(401):
-            status = _note_edges(
-                table, residues, carried, k, n, row_variables, column_variables, tight_edge, up_edge, down_edge
-            )
+            status = _note_edges(simplex, edges)
             if status < 0:
                 return status
             if question <= k:
-                known, row, direction = tight_edge[question], np.int64(-1), np.int64(-1)
+                known, row, direction = edges.tight[question], np.int64(-1), np.int64(-1)
                 for i in range(k + 1):
-                    if row_variables[i] == question:
+                    if simplex.row_variables[i] == question:
                         row = i
             elif up:
-                known, row, direction = up_edge[feature], k + 1 + feature, np.int64(1)
+                known, row, direction = edges.up[feature], k + 1 + feature, np.int64(1)
             else:
-                known, row, direction = down_edge[feature], k + 1 + feature, np.int64(-1)
+                known, row, direction = edges.down[feature], k + 1 + feature, np.int64(-1)
             if known == 2:
-                edges[question] = _refutation(k, column_variables)
+                edges.ends[question] = _refutation(simplex)
             if known != 0:
                 break
             if iteration == 400:
-                return _gave_up(carried)
-            entering = _entering_column(
-                table, residues, carried, row, k + 2, direction, blocked, column_variables, iteration > 60
-            )
+                return _gave_up(simplex)
+            entering = _entering_column(simplex, row, direction, blocked, iteration > 60)
             if entering == -1:  # the best value is reached, and it is not enough
-                edges[question] = _refutation(k, column_variables)
+                edges.ends[question] = _refutation(simplex)
                 break
             if entering < 0:
                 return _status_of(-10 - entering)
             preferred = question if question <= k else np.int64(-1)
-            leaving = _leaving_row(table, low, residues, carried, k + 1, entering, row_variables, preferred)
+            leaving = _leaving_row(simplex, entering, preferred)
             if leaving == -1:  # no bound, which only a μ_j can have
                 if direction > 0:
-                    up_edge[feature] = 1
+                    edges.up[feature] = 1
                 else:
-                    down_edge[feature] = 1
+                    edges.down[feature] = 1
                 break
             if leaving < 0:
                 return _status_of(-10 - leaving)
-            if not _swap(table, low, residues, carried, n, k, leaving, entering, row_variables, column_variables):
-                return _gave_up(carried)
+            if not _pivot(simplex, leaving, entering):
+                return _gave_up(simplex)
     return 0
 
 
-@_step
-def _dot_pair(size, rows, row, support, high, low, start):
+# ---- the solution at a vertex
+
+
+@_inlined
+def _dot_pair(basis, rows, row, high, low, start):
     """start + rows[row]·(high, low) over the support, as a pair."""
+    size, support = basis.size, basis.support
     total, rest = start, 0.0
     for j in range(size):
         x = rows[row, support[j]]
         product, error = _product_pair(x, high[j])
         total, rest = _add_pair(total, rest, product, error + x * low[j])
     return total, rest
+
+
+@_inlined
+def _dot_residues(basis, residues, row, vector, total):
+    size, support = basis.size, basis.support
+    for j in range(size):
+        total = _add(total, _mul(residues[row, support[j]], vector[j]))
+    return total
 
 
 @_step
@@ -552,50 +687,40 @@ def _low_parts(matrix, size, inverse, low, work):
 
 
 @_step
-def _solve_basis(
-    size,
-    tilt,
-    tight,
-    inverse,
-    low,
-    inverse_r,
-    tiny,
-    carried,
-    weight,
-    weight_low,
-    weight_rate,
-    rate_low,
-    value_r,
-    sign_of,
-):
+def _solve_basis(perturbation, basis, inverse, accuracy, vertex):
     """The weights and the intercept at a vertex, their rates under the perturbation, and the signs of the weights."""
+    tight = basis.tight
+    high, low, residues = inverse
+    with_residues = accuracy.with_residues
+    size = basis.size
     for j in range(size):
         value, rest, scale, rate, rate_rest, rate_scale, residue = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, _ZERO
         for i in range(size):
-            x = tilt[tight[i]]
-            scale += abs(inverse[j, i])
-            rate_scale += abs(inverse[j, i]) * x
-            if carried:
-                value, rest = _add_pair(value, rest, inverse[j, i], low[j, i])
-                product, error = _product_pair(inverse[j, i], x)
+            x = perturbation[tight[i]]
+            scale += abs(high[j, i])
+            rate_scale += abs(high[j, i]) * x
+            if with_residues:
+                value, rest = _add_pair(value, rest, high[j, i], low[j, i])
+                product, error = _product_pair(high[j, i], x)
                 rate, rate_rest = _add_pair(rate, rate_rest, product, error + low[j, i] * x)
-                residue = _add(residue, inverse_r[j, i])
+                residue = _add(residue, residues[j, i])
             else:
-                value += inverse[j, i]
-                rate += inverse[j, i] * x
-        weight[j], weight_low[j], weight_rate[j], rate_low[j], value_r[j] = value, rest, rate, rate_rest, residue
+                value += high[j, i]
+                rate += high[j, i] * x
+        vertex.weight[j], vertex.weight_low[j], vertex.weight_residue[j] = value, rest, residue
+        vertex.rate[j], vertex.rate_low[j] = rate, rate_rest
         if j == size - 1:
             break  # the intercept's sign does not matter
-        if abs(value) > _NEAR * scale or (carried and residue != _ZERO and abs(value) > tiny * scale):
-            sign_of[j] = 1 if value > 0 else -1
-        elif not carried:
+        if abs(value) > _NEAR * scale or (with_residues and residue != _ZERO and abs(value) > accuracy.tiny * scale):
+            vertex.sign[j] = 1 if value > 0 else -1
+        elif not with_residues:
             return AMBIGUOUS
         elif residue != _ZERO or abs(rate) <= _NEAR * rate_scale:
             return UNDECIDED
         else:
-            weight[j] = 0.0
-            weight_low[j] = 0.0
-            sign_of[j] = 1 if rate > 0 else -1
+            vertex.weight[j] = 0.0
+            vertex.weight_low[j] = 0.0
+            vertex.sign[j] = 1 if rate > 0 else -1
     return 0
 
 
@@ -614,15 +739,15 @@ def _refine_solution(matrix, size, inverse, weight, work):
 
 
 @_step
-def _find_slacks(
-    size, rows, rows_r, tilt, tight, support, in_basis, inverse, weight, weight_low, weight_rate, rate_low, value_r, tiny,
-    carried, products, slack, slack_rate, scale_of,
-):  # fmt: skip
+def _find_slacks(training, basis, inverse, vertex, accuracy, slacks):
     """How far the other rows are from being tight; ``products`` are their margins per unit of each tight row's margin."""
+    size, tight, support, in_basis, products = basis.size, basis.tight, basis.support, basis.in_basis, slacks.products
+    rows, perturbation = training.rows, training.perturbation
+    with_residues = accuracy.with_residues
     for q in range(rows.shape[0]):
         if in_basis[q]:
             continue
-        value, scale, rate, rate_scale = -1.0, 1.0, -tilt[q], tilt[q]
+        value, scale, rate, rate_scale = -1.0, 1.0, -perturbation[q], perturbation[q]
         for i in range(size):
             total = 0.0
             for j in range(size):
@@ -630,262 +755,284 @@ def _find_slacks(
             products[q, i] = total
             value += total
             scale += abs(total)
-            rate += total * tilt[tight[i]]
-            rate_scale += abs(total) * tilt[tight[i]]
-        if carried:
-            rate = _dot_pair(size, rows, q, support, weight_rate, rate_low, -tilt[q])[0]
+            rate += total * perturbation[tight[i]]
+            rate_scale += abs(total) * perturbation[tight[i]]
+        if with_residues:
+            rate = _dot_pair(basis, rows, q, vertex.rate, vertex.rate_low, -perturbation[q])[0]
         if abs(value) <= _NEAR * scale:
-            if not carried:
+            if not with_residues:
                 return AMBIGUOUS
-            if _dot_residues(size, rows_r, q, support, value_r, _sub(_ZERO, _1)) == _ZERO:
+            if _dot_residues(basis, training.residues, q, vertex.weight_residue, _sub(_ZERO, _1)) == _ZERO:
                 if abs(rate) <= _NEAR * rate_scale:
                     return UNDECIDED
                 if rate < 0:
                     return INVALID
                 value = 0.0
             else:
-                value = _dot_pair(size, rows, q, support, weight, weight_low, -1.0)[0]
-                if abs(value) <= tiny * scale:
+                value = _dot_pair(basis, rows, q, vertex.weight, vertex.weight_low, -1.0)[0]
+                if abs(value) <= accuracy.tiny * scale:
                     return UNDECIDED
         if value < 0:
             return INVALID
-        slack[q], slack_rate[q], scale_of[q] = value, rate, scale
+        slacks.value[q], slacks.rate[q], slacks.scale[q] = value, rate, scale
     return 0
 
 
 @_step
-def _dot_residues(size, rows_r, row, support, vector, total):
-    for j in range(size):
-        total = _add(total, _mul(rows_r[row, support[j]], vector[j]))
-    return total
-
-
-@_step
-def _fill_table(
-    k, n, rows, rows_r, powers, tight, empty, sign_of, inverse, low, inverse_r, error_of_one, carried, table,
-    table_low, table_r, row_vars, column_vars, up_edge, down_edge,
-):  # fmt: skip
-    """The table that ``_find_edges`` begins with."""
-    size = k + 1
+def _fill_columns(training, basis, inverse, sign, simplex):
+    """The columns of the ν_j: multipliers and gradients per unit of them, each column scaled by a power of two."""
+    tight, empty, with_residues = basis.tight, basis.empty, simplex.with_residues
+    of_high, of_low, of_exact = inverse
+    rows, residues = training.rows, training.residues
+    high, low, exact = simplex.high, simplex.low, simplex.residue
+    k, size = simplex.k, basis.size
     for j in range(k):
         largest = 0.0
         for i in range(size):
-            largest = max(largest, abs(inverse[j, i]))
+            largest = max(largest, abs(of_high[j, i]))
         exponent = -math.frexp(largest)[1]
-        factor = sign_of[j] * math.ldexp(1.0, exponent)
+        factor = sign[j] * math.ldexp(1.0, exponent)
         for i in range(size):
-            table[i, j + 1] = factor * inverse[j, i]
-            table_low[i, j + 1] = factor * low[j, i] if carried else 0.0
-            if carried:
-                residue = _mul(inverse_r[j, i], powers[exponent + LARGEST_POWER])
-                table_r[i, j + 1] = residue if sign_of[j] > 0 else _sub(_ZERO, residue)
-        for z in range(n - k):
+            high[i, j + 1] = factor * of_high[j, i]
+            low[i, j + 1] = factor * of_low[j, i] if with_residues else 0.0
+            if with_residues:
+                residue = _mul(of_exact[j, i], training.powers[exponent + LARGEST_POWER])
+                exact[i, j + 1] = residue if sign[j] > 0 else _sub(_ZERO, residue)
+        for z in range(simplex.n - k):
             total, rest, residue = 0.0, 0.0, _ZERO
             for i in range(size):
                 x = rows[tight[i], empty[z]]
-                if carried:
-                    product, error = _product_pair(inverse[j, i], x)
-                    total, rest = _add_pair(total, rest, product, error + low[j, i] * x)
-                    residue = _add(residue, _mul(table_r[i, j + 1], rows_r[tight[i], empty[z]]))
+                if with_residues:
+                    product, error = _product_pair(of_high[j, i], x)
+                    total, rest = _add_pair(total, rest, product, error + of_low[j, i] * x)
+                    residue = _add(residue, _mul(exact[i, j + 1], residues[tight[i], empty[z]]))
                 else:
-                    total += inverse[j, i] * x
-            table[size + z, j + 1], table_low[size + z, j + 1] = factor * total, factor * rest
-            table_r[size + z, j + 1] = residue
-        column_vars[j + 1] = size + j
-    column_vars[k + 1] = 2 * k + 1
+                    total += of_high[j, i] * x
+            high[size + z, j + 1], low[size + z, j + 1] = factor * total, factor * rest
+            exact[size + z, j + 1] = residue
+        simplex.column_variables[j + 1] = size + j
+    simplex.column_variables[k + 1] = 2 * k + 1
+
+
+@_step
+def _fill_table(training, basis, inverse, sign, simplex, edges):
+    """The table that ``_find_edges`` begins with."""
+    with_residues = simplex.with_residues
+    _fill_columns(training, basis, inverse, sign, simplex)
+    high, low, exact = simplex.high, simplex.low, simplex.residue
+    k, size = simplex.k, basis.size
     growth = 1.0
-    for i in range(n + 1):
+    for i in range(simplex.n + 1):
         total, rest, residue, largest = 0.0, 0.0, _ZERO, 0.0
         for j in range(1, k + 1):
-            if carried:
-                residue = _add(residue, table_r[i, j])
-                if table_r[i, j] == _ZERO:
-                    table[i, j] = 0.0
-                    table_low[i, j] = 0.0
-                total, rest = _add_pair(total, rest, table[i, j], table_low[i, j])
+            if with_residues:
+                residue = _add(residue, exact[i, j])
+                if exact[i, j] == _ZERO:
+                    high[i, j] = 0.0
+                    low[i, j] = 0.0
+                total, rest = _add_pair(total, rest, high[i, j], low[i, j])
             else:
-                total += table[i, j]
-            largest = max(largest, abs(table[i, j]))
-        if carried and residue == _ZERO:
+                total += high[i, j]
+            largest = max(largest, abs(high[i, j]))
+        if with_residues and residue == _ZERO:
             total, rest = 0.0, 0.0
-        table[i, 0], table_low[i, 0], table_r[i, 0] = total, rest, residue
+        high[i, 0], low[i, 0], exact[i, 0] = total, rest, residue
         # rows are scaled for the floats' sake only; whether a residue is zero does not change with it
         exponent = -math.frexp(largest)[1] if largest > 0 else 0
         scale = math.ldexp(1.0, exponent)
         for j in range(k + 1):
-            table[i, j] *= scale
-            table_low[i, j] *= scale
+            high[i, j] *= scale
+            low[i, j] *= scale
         # errors are relative to the largest entry of a column, so that scaling a row up makes its errors larger
         growth = max(growth, scale)
-        table[i, k + 1], table_low[i, k + 1] = (1.0 if i < size else 0.0), 0.0
-        table_r[i, k + 1] = powers[LARGEST_POWER - exponent] if i < size else _ZERO
-        row_vars[i] = i
-    table[-1, 1] = error_of_one
-    table[-1, 0] = table[-1, 1] * growth
-    for z in range(n - k):
+        high[i, k + 1], low[i, k + 1] = (1.0 if i < size else 0.0), 0.0
+        exact[i, k + 1] = training.powers[LARGEST_POWER - exponent] if i < size else _ZERO
+        simplex.row_variables[i] = i
+    simplex.error[0] = simplex.error[1] * growth
+    for z in range(simplex.n - k):
         constant = True
         for i in range(size):
-            constant = constant and rows[tight[i], empty[z]] == 0.0
-        up_edge[z] = down_edge[z] = 2 if constant else 0  # a feature that is 0 on all tight rows has no gradient
+            constant = constant and training.rows[basis.tight[i], basis.empty[z]] == 0.0
+        edges.up[z] = edges.down[z] = 2 if constant else 0  # a feature that is 0 on all tight rows has no gradient
+
+
+# ---- along an edge to the next vertex
 
 
 @_step
-def _is_sooner(
-    value, rate, speed, value_r, speed_r, best_value, best_rate, best_speed, best_value_r, best_speed_r, blur, carried
-):
-    """Is value / speed + infinitesimal rate / speed less than the best so far? 1 or 0, or a status below zero.
-
-    ``blur`` is the relative error of the two ratios together.
-    """
-    ahead, behind = value * best_speed, best_value * speed
+def _is_sooner(new, best, with_residues):
+    """Is the new value / speed + infinitesimal rate / speed less than the best so far? 1 or 0, or a status below zero."""
+    blur = new.error + best.error  # the relative error of the two ratios together
+    ahead, behind = new.value * best.speed, best.value * new.speed
     if abs(ahead - behind) > (_NEAR + blur) * (ahead + behind):
         return 1 if ahead < behind else 0
-    if not carried:
+    if not with_residues:
         return AMBIGUOUS
-    if _mul(value_r, best_speed_r) != _mul(best_value_r, speed_r):
+    if _mul(new.value_residue, best.speed_residue) != _mul(best.value_residue, new.speed_residue):
         return UNDECIDED
-    ahead, behind = rate * best_speed, best_rate * speed
+    ahead, behind = new.rate * best.speed, best.rate * new.speed
     if abs(ahead - behind) <= _NEAR * (abs(ahead) + abs(behind)):
         return UNDECIDED
     return 1 if ahead < behind else 0
 
 
 @_step
-def _is_sooner_by_pairs(v, v_low, s, s_low, best_v, best_v_low, best_s, best_s_low, blur):
+def _is_sooner_by_pairs(new, best, tiny):
     """The first comparison of ``_is_sooner`` with twice the digits, for ratios known to differ."""
-    ahead, low = _product_pair(v, best_s)
-    behind, low_behind = _product_pair(-best_v, s)
+    ahead, low = _product_pair(new.value, best.speed)
+    behind, low_behind = _product_pair(-best.value, new.speed)
     difference, _ = _add_pair(
-        ahead, low + v * best_s_low + v_low * best_s, behind, low_behind - best_v * s_low - best_v_low * s
+        ahead,
+        low + new.value * best.speed_low + new.value_low * best.speed,
+        behind,
+        low_behind - best.value * new.speed_low - best.value_low * new.speed,
     )
-    if abs(difference) <= blur * (abs(ahead) + abs(behind)):
+    if abs(difference) <= (tiny + (new.error + best.error)) * (abs(ahead) + abs(behind)):
         return UNDECIDED
     return 1 if difference < 0 else 0
 
 
+@_inlined
+def _row_in_pairs(training, basis, vertex, direction, move, row, plain):
+    """How a row is met along an edge, with twice the digits and with residues; ``plain`` has it in floats."""
+    rows, residues, z = training.rows, training.residues, move.feature
+    speed_r = _dot_residues(basis, residues, row, direction.residue, _ZERO)
+    if z >= 0:
+        speed_r = _add(speed_r, residues[row, z]) if move.turn > 0 else _sub(speed_r, residues[row, z])
+    value_r = _dot_residues(basis, residues, row, vertex.weight_residue, _sub(_ZERO, _1))
+    own = move.turn * rows[row, z] if z >= 0 else 0.0
+    high, low = _dot_pair(basis, rows, row, direction.high, direction.low, own)
+    value, value_low = plain.value, 0.0
+    if value != 0.0:
+        value, value_low = _dot_pair(basis, rows, row, vertex.weight, vertex.weight_low, -1.0)
+    return Meeting(value, value_low, value_r, -high, -low, _sub(_ZERO, speed_r), plain.rate, 0.0)
+
+
+@_inlined
+def _weight_in_pairs(vertex, direction, j, plain):
+    """The same for a weight."""
+    sign = vertex.sign[j]
+    speed_r, value_r = direction.residue[j], vertex.weight_residue[j]
+    if sign > 0:
+        speed_r = _sub(_ZERO, speed_r)
+    else:
+        value_r = _sub(_ZERO, value_r)
+    return Meeting(
+        plain.value,
+        sign * vertex.weight_low[j],
+        value_r,
+        plain.speed,
+        -sign * direction.low[j],
+        speed_r,
+        plain.rate,
+        0.0,
+    )
+
+
+@_inlined
+def _with_error(new, relative, scale):
+    """The same with the relative error of its ratio."""
+    error = relative * (scale / max(new.value, 1e-300) + scale / new.speed) if new.value > 0 else 0.0
+    return Meeting(
+        new.value, new.value_low, new.value_residue, new.speed, new.speed_low, new.speed_residue, new.rate, error
+    )
+
+
 @_step
-def _follow(
-    size, edge, z, turn, rows, rows_r, tight, support, in_basis, inverse, sign_of, weight, weight_low, weight_rate, value_r,
-    products, slack, slack_rate, scale_of, direction, direction_low, direction_r, noise, tiny, carried,
-):  # fmt: skip
+def _follow(training, basis, move, inverse, vertex, slacks, direction, accuracy):
     """What is met first along an edge: a row that becomes tight or a weight (m + j) that becomes zero."""
+    slack, slack_rate, slack_scale = slacks.value, slacks.rate, slacks.scale
+    weight, weight_rate, along = vertex.weight, vertex.rate, direction.high
+    size, tight, in_basis, products, sign = basis.size, basis.tight, basis.in_basis, slacks.products, vertex.sign
+    rows, z = training.rows, move.feature
     m = rows.shape[0]
-    reached, best_value, best_rate, best_speed = -1, 0.0, 0.0, 0.0
-    best_value_low, best_speed_low, best_value_r, best_speed_r = 0.0, 0.0, _ZERO, _ZERO
-    own_error, best_error = 0.0, 0.0
+    noise, tiny, with_residues = accuracy
+    reached, best = -1, Meeting(0.0, 0.0, _ZERO, 0.0, 0.0, _ZERO, 0.0, 0.0)
     for candidate in range(m + size - 1):
-        value_low, speed_low, residue, speed_r = 0.0, 0.0, _ZERO, _ZERO
         j = candidate - m
         if j < 0:
             if in_basis[candidate]:
                 continue
             if z < 0:
-                speed = -products[candidate, edge]
+                speed = -products[candidate, move.number]
             else:
                 speed = rows[candidate, z]
                 for i in range(size):
                     speed -= products[candidate, i] * rows[tight[i], z]
-                speed *= -turn
-            value, rate, scale, item = slack[candidate], slack_rate[candidate], scale_of[candidate], candidate
+                speed *= -move.turn
+            value, rate, scale = slack[candidate], slack_rate[candidate], slack_scale[candidate]
         else:
-            speed = -sign_of[j] * direction[j]
+            speed = -sign[j] * along[j]
             scale = 0.0
             for i in range(size):
                 scale = max(scale, abs(inverse[j, i]))
-            value, rate, item = sign_of[j] * weight[j], sign_of[j] * weight_rate[j], m + support[j]
+            value, rate = sign[j] * weight[j], sign[j] * weight_rate[j]
         if speed < -max(_NEAR, 10 * noise) * scale:
             continue
-        if carried:
+        new = Meeting(value, 0.0, _ZERO, speed, 0.0, _ZERO, rate, 0.0)
+        if with_residues:
             if j < 0:
-                speed_r = _dot_residues(size, rows_r, candidate, support, direction_r, _ZERO)
-                if z >= 0:
-                    speed_r = _add(speed_r, rows_r[candidate, z]) if turn > 0 else _sub(speed_r, rows_r[candidate, z])
-                speed_r = _sub(_ZERO, speed_r)
-                residue = _dot_residues(size, rows_r, candidate, support, value_r, _sub(_ZERO, _1))
-                own = turn * rows[candidate, z] if z >= 0 else 0.0
-                high, low = _dot_pair(size, rows, candidate, support, direction, direction_low, own)
-                speed, speed_low = -high, -low
-                if value != 0.0:
-                    value, value_low = _dot_pair(size, rows, candidate, support, weight, weight_low, -1.0)
+                new = _row_in_pairs(training, basis, vertex, direction, move, candidate, new)
             else:
-                sign = sign_of[j]
-                speed_r, residue = direction_r[j], value_r[j]
-                if sign > 0:
-                    speed_r = _sub(_ZERO, speed_r)
-                else:
-                    residue = _sub(_ZERO, residue)
-                speed_low, value_low = -sign * direction_low[j], sign * weight_low[j]
-            if speed_r == _ZERO:
+                new = _weight_in_pairs(vertex, direction, j, new)
+            if new.speed_residue == _ZERO:
                 continue
-            if abs(speed) <= tiny * scale:
+            if abs(new.speed) <= tiny * scale:
                 return UNDECIDED
-            if speed < 0:
+            if new.speed < 0:
                 continue
         elif speed < _NEAR * scale:
             return AMBIGUOUS
-        own_error = (tiny if carried else noise) * (scale / max(value, 1e-300) + scale / speed) if value > 0 else 0.0
+        new = _with_error(new, tiny if with_residues else noise, scale)
         sooner = 1
         if reached >= 0:
-            blur = own_error + best_error
-            sooner = _is_sooner(
-                value, rate, speed, residue, speed_r, best_value, best_rate, best_speed, best_value_r, best_speed_r, blur,
-                carried,
-            )  # fmt: skip
-            if sooner == UNDECIDED and _mul(residue, best_speed_r) != _mul(best_value_r, speed_r):
-                sooner = _is_sooner_by_pairs(
-                    value,
-                    value_low,
-                    speed,
-                    speed_low,
-                    best_value,
-                    best_value_low,
-                    best_speed,
-                    best_speed_low,
-                    tiny + blur,
-                )
+            sooner = _is_sooner(new, best, with_residues)
+            if sooner == UNDECIDED and _mul(new.value_residue, best.speed_residue) != _mul(
+                best.value_residue, new.speed_residue
+            ):
+                sooner = _is_sooner_by_pairs(new, best, tiny)
         if sooner < 0:
             return sooner
         if sooner == 1:
-            reached, best_value, best_rate, best_speed = item, value, rate, speed
-            best_value_low, best_speed_low, best_value_r, best_speed_r = value_low, speed_low, residue, speed_r
-            best_error = own_error
+            reached, best = (candidate if j < 0 else m + basis.support[j]), new
     return reached if reached >= 0 else UNDECIDED
 
 
 @_step
-def _edge_direction(
-    size, edge, z, turn, rows, rows_r, tight, inverse, low, inverse_r, carried, direction, direction_low, direction_r
-):
+def _edge_direction(training, basis, move, inverse, with_residues, direction):
     """The change of the weights and the intercept along an edge."""
+    size, tight = basis.size, basis.tight
+    high, low, exact = inverse
+    rows, residues, z = training.rows, training.residues, move.feature
     for j in range(size):
         if z < 0:
-            direction[j], direction_low[j] = inverse[j, edge], low[j, edge]
-            direction_r[j] = inverse_r[j, edge]
-        elif carried:
+            direction.high[j], direction.low[j] = high[j, move.number], low[j, move.number]
+            direction.residue[j] = exact[j, move.number]
+        elif with_residues:
             total, rest, residue = 0.0, 0.0, _ZERO
             for i in range(size):
-                x = -turn * rows[tight[i], z]
-                product, error = _product_pair(x, inverse[j, i])
+                x = -move.turn * rows[tight[i], z]
+                product, error = _product_pair(x, high[j, i])
                 total, rest = _add_pair(total, rest, product, error + x * low[j, i])
-                residue = _add(residue, _mul(inverse_r[j, i], rows_r[tight[i], z]))
-            direction[j], direction_low[j] = total, rest
-            direction_r[j] = residue if turn < 0 else _sub(_ZERO, residue)
+                residue = _add(residue, _mul(exact[j, i], residues[tight[i], z]))
+            direction.high[j], direction.low[j] = total, rest
+            direction.residue[j] = residue if move.turn < 0 else _sub(_ZERO, residue)
         else:
             total = 0.0
             for i in range(size):
-                total -= turn * inverse[j, i] * rows[tight[i], z]
-            direction[j] = total
+                total -= move.turn * high[j, i] * rows[tight[i], z]
+            direction.high[j] = total
 
 
 @_step
-def _read_basis(basis, m, n, tight, support, empty, in_basis):
+def _read_basis(items, m, n, tight, support, empty, in_basis):
     """Split a basis into tight rows, features with weight (and the intercept) and features without; how many are tight."""
     in_basis[:] = 0
     size = 0
     for position in range(n + 1):
-        in_basis[basis[position]] = 1
-        if basis[position] < m:
-            tight[size] = basis[position]
+        in_basis[items[position]] = 1
+        if items[position] < m:
+            tight[size] = items[position]
             size += 1
     k = 0
     for j in range(n):
@@ -898,116 +1045,12 @@ def _read_basis(basis, m, n, tight, support, empty, in_basis):
     return size if size == k + 1 else -1
 
 
-@njit(nogil=True, error_model="numpy", inline="always")  # one thing less to be linked and optimised twice
-def expand(
-    basis, rows, rows_r, tilt, powers, carried, floats, residues, integers, tall, in_basis, neighbours, edges, solution
-):
-    """All neighbours of a vertex along edges of the complex. Returns their number, or a status below zero.
-
-    ``edges`` receives for each direction (each tight row dropped; each feature without weight given some, up and down)
-    the item that is reached, or below zero what refutes the edge.
-
-    ``rows`` are y_i (x_i, 1), ``tilt`` the direction of the perturbation; an item i < m of a basis is a tight row, m + j a
-    feature without weight. ``solution`` receives (w, b) at no perturbation. The other arrays are room to work in.
-    """
-    m, n = rows.shape[0], rows.shape[1] - 1
-    matrix, inverse, work, low, table = floats[0], floats[1], floats[2], floats[3], floats[4]
-    weight, weight_low, weight_rate = floats[5, 0], floats[5, 1], floats[5, 2]
-    direction, direction_low, rate_low, table_low = floats[6, 0], floats[6, 1], floats[6, 2], floats[7]
-    matrix_r, inverse_r, work_r, table_r = residues[0], residues[1], residues[2], residues[3]
-    value_r, direction_r = residues[4, 0], residues[4, 1]
-    tight, support, empty, sign_of = integers[0], integers[1], integers[2], integers[3]
-    tight_edge, up_edge, down_edge = integers[4], integers[5], integers[6]
-    slack, slack_rate, scale_of, products = tall[0], tall[1], tall[2], tall[3:].reshape(m, n + 1)
-    size = _read_basis(basis, m, n, tight, support, empty, in_basis)
-    if size < 0:
-        return INVALID
-    for i in range(size):
-        for j in range(size):
-            matrix[i, j] = rows[tight[i], support[j]]
-            matrix_r[i, j] = rows_r[tight[i], support[j]]
-    error = _invert(matrix, size, inverse, work, low)
-    if error == 1.0:
-        return UNDECIDED
-    noise = max(1e-14, 2 * error)  # relative errors of plain floats
-    tiny = max(1e-24, 100 * error * error)  # what pairs of floats can tell from zero
-    if not carried and noise > 1e-10:
-        return AMBIGUOUS
-    if carried:
-        if not _invert_residues(matrix_r, size, inverse_r, work_r):
-            return UNDECIDED
-        _low_parts(matrix, size, inverse, low, work)
-    status = _solve_basis(
-        size, tilt, tight, inverse, low, inverse_r, tiny, carried, weight, weight_low, weight_rate, rate_low, value_r,
-        sign_of,
-    )  # fmt: skip
-    if status < 0:
-        return status
-    if not carried:
-        _refine_solution(matrix, size, inverse, weight, work)
-    solution[:] = 0.0
-    for j in range(size):
-        solution[support[j]] = weight[j]
-    status = _find_slacks(
-        size, rows, rows_r, tilt, tight, support, in_basis, inverse, weight, weight_low, weight_rate, rate_low, value_r,
-        tiny, carried, products, slack, slack_rate, scale_of,
-    )  # fmt: skip
-    if status < 0:
-        return status
-    integers[4:7] = 0
-    _fill_table(
-        size - 1, n, rows, rows_r, powers, tight, empty, sign_of, inverse, low, inverse_r, tiny if carried else noise,
-        carried, table, table_low, table_r, integers[7], integers[8], up_edge, down_edge,
-    )  # fmt: skip
-    status = _find_edges(
-        table, table_low, table_r, carried, size - 1, n, integers[7], integers[8], tight_edge, up_edge, down_edge, edges
-    )
-    if status < 0:
-        return status
-    count = 0
-    for edge in range(size + 2 * (n + 1 - size)):
-        slot, up = (edge - size) // 2, (edge - size) % 2 == 0
-        if edge < size:
-            exists, dropped, turn, z = tight_edge[edge], tight[edge], 1.0, -1
-        else:
-            exists, z = (up_edge[slot] if up else down_edge[slot]), empty[slot]
-            dropped, turn = m + z, (1.0 if up else -1.0)
-        if exists != 1:
-            continue
-        _edge_direction(
-            size,
-            edge,
-            z,
-            turn,
-            rows,
-            rows_r,
-            tight,
-            inverse,
-            low,
-            inverse_r,
-            carried,
-            direction,
-            direction_low,
-            direction_r,
-        )
-        reached = _follow(
-            size, edge, z, turn, rows, rows_r, tight, support, in_basis, inverse, sign_of, weight, weight_low, weight_rate,
-            value_r, products, slack, slack_rate, scale_of, direction, direction_low, direction_r, noise, tiny, carried,
-        )  # fmt: skip
-        if reached < 0:
-            return reached
-        edges[edge] = reached
-        _exchange(basis, dropped, reached, neighbours[count])
-        count += 1
-    return count
-
-
 @_step
-def _exchange(basis, dropped, reached, result):
+def _exchange(items, dropped, reached, result):
     """The sorted basis with one item exchanged."""
     position = 0
     placed = False
-    for item in basis:
+    for item in items:
         if item == dropped:
             continue
         if not placed and reached < item:
@@ -1020,23 +1063,109 @@ def _exchange(basis, dropped, reached, result):
         result[position] = reached
 
 
-@_entry
-def expand_block(bases, rows, rows_r, tilt, powers, carry_at_once, workspace, neighbours, edges, counts, solutions):
-    """``expand`` for several vertices; returns how many of them needed residues."""
+@_step
+def _follow_edges(items, training, basis, inverse, vertex, slacks, direction, accuracy, edges, neighbours):
+    """Follow every edge that exists; returns the number of neighbours, or a status below zero."""
+    m, n, size = training.rows.shape[0], training.rows.shape[1] - 1, basis.size
+    count = 0
+    for edge in range(size + 2 * (n + 1 - size)):
+        slot, up = (edge - size) // 2, (edge - size) % 2 == 0
+        if edge < size:
+            exists, dropped, move = edges.tight[edge], basis.tight[edge], Move(edge, np.int64(-1), 1.0)
+        else:
+            exists, move = (
+                (edges.up[slot] if up else edges.down[slot]),
+                Move(edge, basis.empty[slot], 1.0 if up else -1.0),
+            )
+            dropped = m + move.feature
+        if exists != 1:
+            continue
+        _edge_direction(training, basis, move, inverse, accuracy.with_residues, direction)
+        reached = _follow(training, basis, move, inverse.high, vertex, slacks, direction, accuracy)
+        if reached < 0:
+            return reached
+        edges.ends[edge] = reached
+        _exchange(items, dropped, reached, neighbours[count])
+        count += 1
+    return count
+
+
+@njit(nogil=True, error_model="numpy", inline="always")  # one thing less to be linked and optimised twice
+def expand(items, training, with_residues, workspace, neighbours, ends, solution):
+    """All neighbours of a vertex along edges of the complex. Returns their number, or a status below zero.
+
+    An item i < m of a basis is a tight row, m + j a feature without weight. ``ends`` receives for each direction (each
+    tight row dropped; each feature without weight given some, up and down) the item that is reached, or below zero what
+    refutes the edge; ``solution`` (w, b) without perturbation. The workspace is room to work in.
+    """
+    rows = training.rows
+    m, n = rows.shape[0], rows.shape[1] - 1
     floats, residues, integers, tall, in_basis = workspace
-    n_carried = 0
+    tight, support, empty = integers[0], integers[1], integers[2]
+    size = _read_basis(items, m, n, tight, support, empty, in_basis)
+    if size < 0:
+        return INVALID
+    basis = Basis(size, tight, support, empty, in_basis)
+    matrix, work, matrix_r = floats[0], floats[2], residues[0]
+    for i in range(size):
+        for j in range(size):
+            matrix[i, j] = rows[tight[i], support[j]]
+            matrix_r[i, j] = training.residues[tight[i], support[j]]
+    inverse = Numbers(floats[1], floats[3], residues[1])
+    error = _invert(matrix, size, inverse.high, work, inverse.low)
+    if error == 1.0:
+        return UNDECIDED
+    # relative errors of plain floats, and what pairs of floats can tell from zero
+    accuracy = Accuracy(max(1e-14, 2 * error), max(1e-24, 100 * error * error), with_residues)
+    if not with_residues and accuracy.noise > 1e-10:
+        return AMBIGUOUS
+    if with_residues:
+        if not _invert_residues(matrix_r, size, inverse.residue, residues[2]):
+            return UNDECIDED
+        _low_parts(matrix, size, inverse.high, inverse.low, work)
+    vertex = Vertex(floats[5, 0], floats[5, 1], residues[4, 0], floats[5, 2], floats[6, 2], integers[3])
+    status = _solve_basis(training.perturbation, basis, inverse, accuracy, vertex)
+    if status < 0:
+        return status
+    if not with_residues:
+        _refine_solution(matrix, size, inverse.high, vertex.weight, work)
+    solution[:] = 0.0
+    for j in range(size):
+        solution[support[j]] = vertex.weight[j]
+    slacks = Slacks(tall[0], tall[1], tall[2], tall[3:].reshape(m, n + 1))
+    status = _find_slacks(training, basis, inverse.high, vertex, accuracy, slacks)
+    if status < 0:
+        return status
+    integers[4:7] = 0
+    edges = Edges(integers[4], integers[5], integers[6], ends)
+    simplex = Simplex(
+        floats[4], floats[7], residues[3], floats[8, 0], with_residues, size - 1, n, integers[7], integers[8]
+    )
+    simplex.error[1] = accuracy.tiny if with_residues else accuracy.noise
+    _fill_table(training, basis, inverse, vertex.sign, simplex, edges)
+    status = _find_edges(simplex, edges)
+    if status < 0:
+        return status
+    direction = Numbers(floats[6, 0], floats[6, 1], residues[4, 1])
+    return _follow_edges(items, training, basis, inverse, vertex, slacks, direction, accuracy, edges, neighbours)
+
+
+# ---- blocks of vertices, and the list of those that are known
+
+
+@_entry
+def expand_block(bases, training, residues_at_once, workspace, neighbours, ends, counts, solutions):
+    """``expand`` for several vertices; returns how many of them needed residues."""
+    n_with_residues = 0
     for v in range(bases.shape[0]):
-        carried = carry_at_once
+        with_residues = residues_at_once
         while True:
-            n_carried += carried
-            counts[v] = expand(
-                bases[v], rows, rows_r, tilt, powers, carried, floats, residues, integers, tall, in_basis, neighbours[v],
-                edges[v], solutions[v],
-            )  # fmt: skip
-            if counts[v] != AMBIGUOUS or carried:
+            n_with_residues += with_residues
+            counts[v] = expand(bases[v], training, with_residues, workspace, neighbours[v], ends[v], solutions[v])
+            if counts[v] != AMBIGUOUS or with_residues:
                 break
-            carried = True
-    return n_carried
+            with_residues = True
+    return n_with_residues
 
 
 @_entry
@@ -1071,28 +1200,28 @@ def absorb(bases, hashes, n_known, slots, keys, neighbours, counts):
     width = bases.shape[1]
     for v in range(neighbours.shape[0]):
         for e in range(max(counts[v], 0)):
-            item = neighbours[v, e]
+            items = neighbours[v, e]
             code = _ZERO
             for position in range(width):
-                code ^= keys[item[position]]
-            place = code & mask
+                code ^= keys[items[position]]
+            slot = code & mask
             known = False
-            while slots[place] != 0:
-                other = slots[place] - 1
+            while slots[slot] != 0:
+                other = slots[slot] - 1
                 if hashes[other] == code:
                     known = True
                     for position in range(width):
-                        if bases[other, position] != item[position]:
+                        if bases[other, position] != items[position]:
                             known = False
                             break
                     if known:
                         break
-                place = (place + _1) & mask
+                slot = (slot + _1) & mask
             if not known:
                 for position in range(width):
-                    bases[n_known, position] = item[position]
+                    bases[n_known, position] = items[position]
                 hashes[n_known] = code
-                slots[place] = n_known + 1
+                slots[slot] = n_known + 1
                 n_known += 1
     return n_known
 
@@ -1102,7 +1231,7 @@ def rehash(hashes, n_known, slots):
     """Fill an empty hash table with the first ``n_known`` items."""
     mask = uint64(slots.shape[0] - 1)
     for v in range(n_known):
-        place = hashes[v] & mask
-        while slots[place] != 0:
-            place = (place + _1) & mask
-        slots[place] = v + 1
+        slot = hashes[v] & mask
+        while slots[slot] != 0:
+            slot = (slot + _1) & mask
+        slots[slot] = v + 1

@@ -1,4 +1,4 @@
-"""Complex certificates: the list of vertices with, for each of their edges, where it leads or why it is none."""
+"""Complex certificates: the list of vertices with, for each edge direction, where it leads or why there is no edge."""
 
 from __future__ import annotations
 
@@ -17,18 +17,14 @@ from rescaleinv import verify
 from rescaleinv._util.files import replacing
 from rescaleinv._util.types import IntArray
 from rescaleinv.certificates.two_rescalings import training_object, versions
-from rescaleinv.engines.complex.walk import (
-    Budget,
+from rescaleinv.engines.complex.exact_walk import (
     Edge,
-    Vertices,
     WalkError,
-    edges_of,
-    enumerate_vertices,
     exact_multipliers,
     expand_exactly,
-    extended,
     neighbours_along,
 )
+from rescaleinv.engines.complex.walk import Budget, Vertices, edges_of, enumerate_vertices, extended
 from rescaleinv.errors import CertificateError
 from rescaleinv.theory.rationals import rational_text
 from rescaleinv.theory.training_set import TrainingSet
@@ -37,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 Report = Callable[[int, int], None]
 
-# Rounds of checking and correcting before it is given up; one is the rule, and two were never needed on real data.
+# Rounds of checking and correcting before giving up; one is the rule, and real data have never needed two.
 _MOST_ROUNDS = 1000
 
 
@@ -51,10 +47,10 @@ class ComplexProof:
         The file, and what certificates of points know it by.
     n_vertices, n_bytes : int
     n_corrected : int
-        Edges about which the walk was wrong, in rationals: it had missed an edge, followed one that is none, or to a
-        wrong end; and vertices that were missing from its list, or are none.
+        Edges about which the walk turned out to be wrong in rationals: it had missed one, followed one that does not
+        exist, or followed one to a wrong end; and vertices that were missing from its list, or did not belong there.
     n_in_rationals : int
-        Vertices whose edges were found in rationals, as the compiled steps could not tell, or were refused.
+        Vertices whose edges were found in rationals, since the compiled steps could not tell or were refused.
     checked : verify.Complex or None
         What the checker made of it; None if it was not asked.
     """
@@ -71,7 +67,7 @@ class ComplexProof:
 class ProofWriter:
     """Writes the complex certificate of a training set, and corrects the walk where the checker refuses it.
 
-    The walk's rows are those ``kept`` of the training set. The certificate has all of them: those left out are copies of
+    The walk's rows are those ``kept`` of the training set. The certificate has all rows: those left out are copies of
     others, or inside their class's hull, and with a smaller perturbation they are never tight.
     """
 
@@ -120,7 +116,7 @@ class ProofWriter:
         report_write: Report = lambda done, total: None,
         report_check: Report = lambda done, total: None,
     ) -> ComplexProof:
-        """Write the certificate and check it; where the checker refuses a vertex, correct the walk and begin again."""
+        """Write the certificate and check it; where the checker refuses a vertex, correct the walk and start again."""
         for _ in range(_MOST_ROUNDS):
             proof = self.write(path, report_write)
             try:
@@ -132,20 +128,20 @@ class ProofWriter:
                 self._correct(error.vertices)
                 continue
             if checked.sha256 != proof.sha256:
-                raise CertificateError(f"{path} was changed by somebody else while it was checked")
+                raise CertificateError(f"{path} was changed by somebody else while it was being checked")
             return replace(proof, checked=checked)
-        raise CertificateError(f"the complex certificate was refused {_MOST_ROUNDS} times, and as often corrected")
+        raise CertificateError(f"the complex certificate was refused and corrected {_MOST_ROUNDS} times")
 
     def _lines(self) -> Iterator[bytes]:
         m, n = self.training_set.n_rows, self.training_set.n_features
-        tilt = np.ones(m, dtype=np.int64)
-        tilt[self.kept] = self.vertices.tilt
+        perturbation = np.ones(m, dtype=np.int64)
+        perturbation[self.kept] = self.vertices.perturbation
         first = self.vertices.bases[0].tolist()
-        multipliers = exact_multipliers(self.reduced, self.vertices.tilt, first)
+        multipliers = exact_multipliers(self.reduced, self.vertices.perturbation, first)
         header = {
             "schema": verify.COMPLEX_SCHEMA,
             "training": training_object(self.training_set, self.left_out),
-            "tilt": tilt.tolist(),
+            "tilt": perturbation.tolist(),
             "vertices": len(self.vertices.bases),
             "multipliers": [rational_text(multipliers.get(i, Fraction(0))) for i in first if i < self.reduced.n_rows],
             "versions": versions(),
@@ -155,7 +151,7 @@ class ProofWriter:
         for basis, edges in edges_of(self.reduced, self.vertices, self.n_threads):
             entries = self._exact.get(tuple(basis), edges) if self._exact else edges
             if entries is None:
-                entries = self._exact[tuple(basis)] = expand_exactly(self.reduced, self.vertices.tilt, basis)[0]
+                entries = self._exact[tuple(basis)] = expand_exactly(self.reduced, self.vertices.perturbation, basis)[0]
             yield _json_line([[numbers[item] for item in basis], [_entry(edge, numbers) for edge in entries]])
 
     def _correct(self, refused: list[int]) -> None:
@@ -165,7 +161,7 @@ class ProofWriter:
         new: list[list[int]] = []
         try:
             for basis in self.vertices.bases[refused].tolist():
-                edges = expand_exactly(self.reduced, self.vertices.tilt, basis)[0]
+                edges = expand_exactly(self.reduced, self.vertices.perturbation, basis)[0]
                 walked = self._exact.get(tuple(basis)) or found[tuple(basis)] or edges
                 changed += sum(_end(before) != _end(after) for before, after in zip(walked, edges, strict=True))
                 self._exact[tuple(basis)] = edges
@@ -180,8 +176,8 @@ class ProofWriter:
             raise CertificateError(f"vertices {refused} were refused, but in rationals nothing is wrong with them")
 
     def _walk_again(self, why: WalkError) -> None:
-        """Something on the list is no vertex, so that nothing that was reached from it can be trusted: walk in rationals."""
-        _log.warning("the walk is made again in rationals: %s", why)
+        """Something on the list is not a vertex, so nothing reached from it can be trusted: walk again in rationals."""
+        _log.warning("the walk is repeated in rationals: %s", why)
         listed = {tuple(basis) for basis in self.vertices.bases.tolist()}
         self.vertices = enumerate_vertices(self.reduced, Budget(), n_threads=self.n_threads, in_rationals=True)
         self._exact.clear()
@@ -189,7 +185,7 @@ class ProofWriter:
 
 
 def _end(edge: Edge) -> int:
-    """The item that an edge leads to, or -1 where it is none."""
+    """The item that an edge leads to, or -1 where there is no edge."""
     return edge if isinstance(edge, int) and edge >= 0 else -1
 
 

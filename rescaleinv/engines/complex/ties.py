@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rescaleinv.engines.complex.walk import Vertices, exact_vertex
+from rescaleinv.engines.complex.exact_walk import exact_vertex
+from rescaleinv.engines.complex.walk import Vertices
 from rescaleinv.theory.optimality import probe_cell
 from rescaleinv.theory.training_set import TrainingSet
 
-# So many cells are looked at before the question whether a tie is attained is given up.
+# After so many cells the question whether a tie is attained is left open.
 _MOST_CELLS = 5000
 
 
@@ -27,7 +28,7 @@ class ExactVertex:
 
 
 class ExactVertices:
-    """The vertices of an enumeration as rationals, each solved when it is first asked for."""
+    """The vertices of an enumeration as rationals, each solved when first asked for."""
 
     def __init__(self, training_set: TrainingSet, vertices: Vertices) -> None:
         self.training_set = training_set
@@ -39,7 +40,7 @@ class ExactVertices:
             basis = self.vertices.bases[index].tolist()
             n_tight = sum(item < self.training_set.n_rows for item in basis)
             solution = exact_vertex(self.training_set, basis, [1] * n_tight)
-            assert solution is not None  # the walk has solved it
+            assert solution is not None  # the walk solved it before
             margins = self.training_set.exact_margins(*solution)
             self._solved[index] = ExactVertex(
                 *solution,
@@ -51,9 +52,9 @@ class ExactVertices:
 
 @dataclass(frozen=True)
 class Tie:
-    """Whether f = 0 on RO(X) itself: at this classifier, or nowhere (None); or that it was not decided.
+    """Whether f = 0 on RO(X) itself: at this classifier, nowhere (None), or undecided.
 
-    ``refutations`` (h, t) show it for the cells that hold no classifier, each of them.
+    ``refutations`` (h, t) show, for each cell that holds no classifier, that it holds none.
     """
 
     classifier: tuple[list[Fraction], Fraction] | None
@@ -62,11 +63,11 @@ class Tie:
 
 
 def attained_tie(training_set: TrainingSet, zeros: list[ExactVertex]) -> Tie:
-    """Given all vertices with f = 0 where f <= 0 everywhere: is f = 0 at some classifier of RO(X), not only at a limit?
+    """Given all vertices with f = 0 where f <= 0 everywhere: is f = 0 at some classifier of RO(X), and not only at a limit?
 
     The classifiers of the closure with f = 0 are the cells all of whose vertices have f = 0. Each such cell is the least
     one that holds some of these vertices: it is tight where all of them are, and has the signs that any of them has.
-    Whether it is a cell of RO(X) is the test of theory, section 2, zeros included.
+    Whether it is a cell of RO(X) is the test of docs/theory.md, section 2, zeros included.
     """
     seen: dict[tuple[frozenset[int], tuple[int, ...]], list[ExactVertex]] = {}
     refutations = []
