@@ -146,6 +146,11 @@ class ExactVertices:
             self._known[key] = self._prove(vertex, costs)
         return self._known[key]
 
+    def _cap(self, row: int) -> Fraction:
+        if self.caps is None:
+            raise CertificateError(f"row {row} has no cap: with the hard margin no multiplier has one")
+        return self.caps[row]
+
     def _prove(self, vertex: Vertex, costs: FloatArray) -> ExactVertex | None:
         for bits in _BITS:
             multipliers = self._rounded_multipliers(vertex, costs, bits)
@@ -157,17 +162,13 @@ class ExactVertices:
     def _rounded_multipliers(self, vertex: Vertex, costs: FloatArray, bits: int) -> dict[int, Fraction] | None:
         """a with μ_j ≈ ±c_j on the features with weight, rounded, each class summing to exactly 1/2."""
         ts = self.training_set
-        y = ts.signs
+        y: FloatArray = ts.signs.astype(float)
         support = [j for j in range(ts.n_features) if j not in set(vertex.zero)]
         rows = np.column_stack([ts.conditioned[vertex.on][:, support], np.ones(len(vertex.on))]) * y[vertex.on, None]
         target = np.append(costs[support] * np.sign(vertex.weights[support]), 0.0)
-        if vertex.inside:
-            assert self.caps is not None
-            inner = np.column_stack([ts.conditioned[vertex.inside][:, support], np.ones(len(vertex.inside))])
-            caps = np.array([float(self.caps[i]) for i in vertex.inside])
-            pushed = (caps * y[vertex.inside]) @ inner
-        else:
-            caps, pushed = np.zeros(0), np.zeros(len(target))
+        inner = np.column_stack([ts.conditioned[vertex.inside][:, support], np.ones(len(vertex.inside))])
+        caps = np.array([float(self._cap(i)) for i in vertex.inside])
+        pushed: FloatArray = (caps * y[vertex.inside]) @ inner
         try:
             # a = θ p - q, and θ makes the sum, that of the caps included, 1
             p, q = np.linalg.solve(rows.T, np.column_stack([target, pushed])).T
@@ -180,7 +181,7 @@ class ExactVertices:
         unit = Fraction(1, 2**bits)
         found = {i: max(round(Fraction(float(a)) / unit), 0) * unit for i, a in zip(vertex.on, values, strict=True)}
         for i in vertex.inside:
-            found[i] = self.caps[i] if self.caps is not None else Fraction(0)
+            found[i] = self._cap(i)
         for sign in (1, -1):
             members = [i for i in vertex.on if y[i] == sign]
             if not members:
@@ -226,9 +227,7 @@ class ExactVertices:
             [mu * unit for mu, unit in zip(scaled, powers, strict=True)],
             ([w / unit for w, unit in zip(steps, powers, strict=True)], answer[1][-1] / common),
         )
-        within = all(
-            margin <= 1 if i in found.inside else margin >= 1 for i, margin in enumerate(found._margins)
-        )
+        within = all(margin <= 1 if i in found.inside else margin >= 1 for i, margin in enumerate(found._margins))
         return found if within else None
 
 

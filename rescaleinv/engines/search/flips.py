@@ -22,7 +22,6 @@ from rescaleinv.certificates.two_rescalings import witness_from
 from rescaleinv.engines.search import kernel as _kernel
 from rescaleinv.engines.search.exact import ExactVertex, ExactVertices
 from rescaleinv.engines.search.simplex import L1Simplex, Vertex
-from rescaleinv.errors import CertificateError
 from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 
@@ -81,8 +80,8 @@ class SearchResult:
 
 
 @dataclass(frozen=True)
-class _Known:
-    """A vertex of the pool: its items, costs at which it is optimal, and the states of the rows where they matter."""
+class KnownVertex:
+    """A float vertex: its items, costs at which it is optimal, and the states of the rows where some can be in."""
 
     items: npt.NDArray[np.int64]
     costs: FloatArray
@@ -91,23 +90,26 @@ class _Known:
 
 @dataclass
 class Pool:
-    """Vertices that were found, in floats of conditioned units; ``solutions`` has one row (w, b) per vertex."""
+    """Vertices that hold a record for some point, in floats of conditioned units; later calls begin with them."""
 
-    known: dict[bytes, _Known] = field(default_factory=dict)
-    rejected: set[bytes] = field(default_factory=set)
-    rows: list[FloatArray] = field(default_factory=list)
+    vertices: list[KnownVertex] = field(default_factory=list)
+    solutions: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))  # (w, b), one row per vertex
+    _positions: dict[bytes, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.vertices)
 
-    @property
-    def solutions(self) -> FloatArray:
-        return np.array(self.rows)
+    def add(self, vertex: KnownVertex, solution: FloatArray) -> None:
+        key = np.sort(vertex.items).tobytes()
+        if key not in self._positions:
+            self._positions[key] = len(self.vertices)
+            self.vertices.append(vertex)
+            self.solutions = np.vstack([self.solutions.reshape(-1, len(solution)), solution])
 
     @property
     def bases(self) -> list[list[int]]:
-        """Tight rows i < n_rows and, as n_rows + j, features without weight."""
-        return [sorted(vertex.items.tolist())[:-1] for vertex in self.known.values()]
+        """Of each vertex the tight rows i < n_rows and, as n_rows + j, the features without weight."""
+        return [np.sort(vertex.items)[:-1].tolist() for vertex in self.vertices]
 
 
 class FlipSearch:
@@ -145,6 +147,7 @@ class FlipSearch:
         self.pool = Pool()
         self.n_sweeps = 0
         self._random = np.random.default_rng([seed, 22])
+        self.usual_costs = self.simplex.default_costs()
         self._states = (self.simplex.new_state(), self.simplex.new_state())
 
     def run(
@@ -172,12 +175,12 @@ class FlipSearch:
         sides = search.sides if signs is None else np.where(np.asarray(signs) >= 0, 1.0, -1.0)
         wanted = np.ones(len(table), dtype=bool) if open_mask is None else np.asarray(open_mask, dtype=bool)
         search.common()
-        search.confirm(wanted)
+        search.confirm()
         for turn in range(-(-allowed.sweeps // _AT_A_TIME)):
             for p in np.flatnonzero(wanted):
                 if search.flips[p] is None and not search.out_of_time():
                     search.climb(int(p), sides[p], turn, min(_AT_A_TIME, allowed.sweeps - turn * _AT_A_TIME))
-            search.confirm(wanted)
+            search.confirm()
         search.keep()
         return SearchResult(
             search.records.least.copy(),
@@ -194,22 +197,18 @@ class FlipSearch:
         values = self.pool.solutions @ np.append(self.training_set.conditioning.apply(row)[0], 1.0)
         return float(values.min() if side > 0 else values.max())
 
-    def vertex_at(self, vertex: _Known) -> Vertex:
-        """The vertex as its unperturbed solution."""
+    def vertex_at(self, known: KnownVertex) -> Vertex:
+        """The vertex with its unperturbed solution."""
         m, n = self.training_set.n_rows, self.training_set.n_features
-        on = [int(i) for i in np.sort(vertex.items) if i < m]
-        zero = [int(i) - m for i in np.sort(vertex.items) if m <= i < m + n]
+        items = np.sort(known.items)
+        on, zero = items[items < m], items[(items >= m) & (items < m + n)] - m
         support = np.setdiff1d(np.arange(n), zero)
-        signed = self.simplex.rows.columns[:-1, on].T
-        solution = np.linalg.solve(signed[:, [*support, n]], np.ones(len(on)))
+        rows = self.simplex.rows.columns[:-1, on].T
+        solution = np.linalg.solve(rows[:, [*support, n]], np.ones(len(on)))
         weights = np.zeros(n)
         weights[support] = solution[:-1]
-        inside = np.flatnonzero(vertex.states == _kernel.IN).tolist()
-        return Vertex(weights, float(solution[-1]), on, zero, inside)
-
-    def _known(self, key: bytes) -> tuple[_Known, ExactVertex | None]:
-        vertex = self.pool.known[key]
-        return vertex, self.exact.of(self.vertex_at(vertex), vertex.costs)
+        inside = np.flatnonzero(known.states == _kernel.IN).tolist()
+        return Vertex(weights, float(solution[-1]), on.tolist(), zero.tolist(), inside)
 
 
 class _Search:
@@ -236,7 +235,7 @@ class _Search:
         self.flips: list[Flip | None] = [None] * total
         self._recall()
         simplex.restart()
-        self._sweep(simplex.costs[None, :])
+        self._sweep(np.zeros((1, n)))
         self.sides = np.where(self.records.values >= 0, 1.0, -1.0)
 
     def _recall(self) -> None:
@@ -245,12 +244,11 @@ class _Search:
         if not len(pool):
             return
         values = pool.solutions @ self.records.points
-        vertices = list(pool.known.values())
         for p in range(values.shape[1]):
             for best, least in ((int(values[:, p].argmin()), True), (int(values[:, p].argmax()), False)):
-                self._set_record(p, least, float(values[best, p]), vertices[best])
+                self._set_record(p, least, float(values[best, p]), pool.vertices[best])
 
-    def _set_record(self, p: int, least: bool, value: float, vertex: _Known) -> None:
+    def _set_record(self, p: int, least: bool, value: float, vertex: KnownVertex) -> None:
         records = self.records
         if least:
             records.least[p], records.least_items[p], records.least_costs[p] = value, vertex.items, vertex.costs
@@ -262,107 +260,80 @@ class _Search:
     def out_of_time(self) -> bool:
         return self.budget.seconds is not None and time.monotonic() - self.started > self.budget.seconds
 
-    def _sweep(self, targets: FloatArray) -> None:
-        simplex = self.owner.simplex
+    def _sweep(self, changes: FloatArray, driver: int = -1, side: float = 1.0) -> None:
+        owner, simplex = self.owner, self.owner.simplex
         costs = simplex.costs.copy()
-        status, done = _kernel.follow(simplex.rows, simplex.state, self.records, costs, targets, _MOST_STEPS)
-        self.owner.n_sweeps += done
+        status, done = _kernel.search(
+            simplex.rows,
+            simplex.state,
+            *owner._states,
+            self.records,
+            costs,
+            owner.usual_costs,
+            changes,
+            driver,
+            side,
+            -_CLEAR,
+            _MOST_STEPS,
+        )
+        owner.n_sweeps += done
         simplex.costs = costs
         if status != _kernel.FOUND:
             simplex.restart()
 
     def common(self) -> None:
-        """Random costs, in every vertex of which all points have a say."""
+        """Random costs, every vertex on the way between them speaking for all points."""
         simplex, random = self.owner.simplex, self.owner._random
-        spread = random.normal(size=(self.budget.common, simplex.n_features))
-        spread *= np.where(np.arange(self.budget.common) % 2 == 0, 1.0, 3.0)[:, None]
-        self._sweep(simplex.default_costs() * np.exp(np.clip(spread, -8, 8)))
+        changes = random.normal(size=(self.budget.common, simplex.n_features))
+        changes *= np.where(np.arange(self.budget.common) % 2 == 0, 1.0, 3.0)[:, None]
+        self._sweep(changes)
 
     def climb(self, p: int, side: float, turn: int, n_sweeps: int) -> None:
         """A search of its own for a point."""
         simplex, random, records = self.owner.simplex, self.owner._random, self.records
         share, size, from_best = _PLANS[turn % len(_PLANS)]
         n = simplex.n_features
-        usual = simplex.default_costs()
         changes = size * random.normal(size=(n_sweeps, n)) * (random.random((n_sweeps, n)) < share)
         if from_best:
-            start = (records.least_costs if side > 0 else records.largest_costs)[p]
+            simplex.solve((records.least_costs if side > 0 else records.largest_costs)[p])
         else:
-            start = usual * np.exp(np.clip(2 * random.normal(size=n), -8, 8))
-        simplex.solve(start)
-        costs = simplex.costs.copy()
-        solution = simplex.state.solution
-        value = side * float(solution[:-1] @ records.points[:, p] / solution[-1])
-        status, done = _kernel.climb(
-            simplex.rows,
-            simplex.state,
-            *self.owner._states,
-            records,
-            costs,
-            usual,
-            changes,
-            p,
-            side,
-            value,
-            -_CLEAR,
-            _MOST_STEPS,
-        )
-        self.owner.n_sweeps += done
-        if status != _kernel.FOUND:
-            simplex.restart()
+            simplex.solve(self.owner.usual_costs * np.exp(np.clip(2 * random.normal(size=n), -6, 6)))
+        self._sweep(changes, p, side)
 
-    def _vertex(self, p: int, least: bool) -> _Known:
-        records = self.records
+    def _record(self, p: int, least: bool) -> tuple[float, KnownVertex]:
+        r = self.records
         if least:
-            return _Known(records.least_items[p].copy(), records.least_costs[p].copy(), records.least_states[p].copy())
-        return _Known(records.largest_items[p].copy(), records.largest_costs[p].copy(), records.largest_states[p].copy())
-
-    def _pooled(self, p: int, least: bool) -> bytes:
-        """The key of the point's record vertex in the pool, which it joins."""
-        pool, vertex = self.owner.pool, self._vertex(p, least)
-        key = np.sort(vertex.items).tobytes()
-        if key not in pool.known:
-            found = self.owner.vertex_at(vertex)
-            pool.known[key] = vertex
-            pool.rows.append(np.append(found.weights, found.intercept))
-        return key
+            value, items, costs, states = r.least[p], r.least_items[p], r.least_costs[p], r.least_states[p]
+        else:
+            value, items, costs, states = r.largest[p], r.largest_items[p], r.largest_costs[p], r.largest_states[p]
+        return float(value), KnownVertex(items.copy(), costs.copy(), states.copy())
 
     def keep(self) -> None:
         """Let the vertices that hold records join the pool."""
         for p in range(len(self.table)):
             for least in (True, False):
-                self._pooled(p, least)
+                value, known = self._record(p, least)
+                if np.isfinite(value):
+                    vertex = self.owner.vertex_at(known)
+                    self.owner.pool.add(known, np.append(vertex.weights, vertex.intercept))
 
-    def confirm(self, wanted: npt.NDArray[np.bool_]) -> None:
-        """Decide exactly which of the apparent flips are some; a vertex that fails is forgotten."""
-        records = self.records
-        apparent = (records.least < -_CLEAR) & (records.largest > _CLEAR)
+    def confirm(self) -> None:
+        """Decide exactly which of the apparent flips are flips; a record that does not hold is taken back."""
+        apparent = (self.records.least < -_CLEAR) & (self.records.largest > _CLEAR)
         for p in np.flatnonzero(apparent):
-            if self.flips[p] is not None:
-                continue
-            point = [Fraction(x) for x in self.table[p].tolist()]
-            sides = [self._exact_side(int(p), least, point) for least in (True, False)]
-            if sides[0] is not None and sides[1] is not None:
-                self.flips[p] = Flip(point, sides[1], sides[0])
+            if self.flips[p] is None:
+                point = [Fraction(x) for x in self.table[p].tolist()]
+                negative, positive = (self._confirmed(int(p), least, point) for least in (True, False))
+                if negative is not None and positive is not None:
+                    self.flips[p] = Flip(point, positive, negative)
 
-    def _exact_side(self, p: int, least: bool, point: list[Fraction]) -> ExactVertex | None:
-        key = self._pooled(p, least)
-        vertex = self.owner._known(key)[1]
+    def _confirmed(self, p: int, least: bool, point: list[Fraction]) -> ExactVertex | None:
+        known = self._record(p, least)[1]
+        vertex = self.owner.exact.of(self.owner.vertex_at(known), known.costs)
         if vertex is not None and (vertex.value(point) < 0 if least else vertex.value(point) > 0):
             return vertex
-        self._forget(p, least)
-        return None
-
-    def _forget(self, p: int, least: bool) -> None:
-        """Take back a record whose vertex is none, or whose value is not what it seemed."""
         if least:
             self.records.least[p] = np.inf
         else:
             self.records.largest[p] = -np.inf
-
-
-def neutral_certificate_of(flip: Flip, *, left_out: int = 0) -> str:
-    """The certificate of a flip as JSON."""
-    if flip.positive.inside or flip.negative.inside:
-        raise CertificateError("a flip of the ν-margin has no certificate of this kind")
-    return flip.witness(left_out=left_out).certificate.to_json()
+        return None

@@ -27,10 +27,11 @@ NO_END = 0  # the direction meets nothing
 LOST = -1  # rounding errors took over: start again
 STOPPED = -2  # too many steps
 
-_PIVOT = 1e-9  # speeds below this share of the direction are rounding errors
+_PIVOT = 1e-11  # speeds below this share of the direction are rounding errors
 _RELAXED = 1e-10  # how far a row may be overshot to gain a better pivot (Harris)
 _PRICE = 1e-9  # relative: multipliers nearer to their bounds than this are within them
 _WIDEST = 8.0  # costs stay within this factor (its logarithm) of the usual ones, so that floats can cope
+_AMISS = 1e-6  # slacks of the wrong sign by more than this mean that the steps went wrong
 _REFRESH = 64  # exchanges after which the inverse is computed anew
 
 _step = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -38,7 +39,7 @@ _entry = njit(cache=True, nogil=True, error_model="numpy")
 
 
 class Rows(NamedTuple):
-    """The training rows: ``columns[l, i]`` is entry l of y_i (x_i, 1) and -1, as ρ has it."""
+    """The training rows: ``columns[k, i]`` is entry k of y_i (x_i, 1) and -1, as ρ has it."""
 
     columns: Any
     caps: Any
@@ -101,13 +102,13 @@ def _refresh(rows, state):
     state.solution[:] = 0.0
     for r in range(size):
         if right[r] != 0.0:
-            for l in range(size):
-                state.solution[l] += right[r] * inverse[r, l]
+            for k in range(size):
+                state.solution[k] += right[r] * inverse[r, k]
     state.slack[:] = -rows.shifts
-    for l in range(size):
-        if state.solution[l] != 0.0:
+    for k in range(size):
+        if state.solution[k] != 0.0:
             for i in range(m):
-                state.slack[i] += state.solution[l] * columns[l, i]
+                state.slack[i] += state.solution[k] * columns[k, i]
     for r in range(size):
         if items[r] < m:
             state.slack[items[r]] = 0.0
@@ -125,8 +126,8 @@ def _normalisation(rows, state):
     gradient[size - 1] = 1.0
     for i in range(m):
         if state.row_state[i] == IN:
-            for l in range(size):
-                gradient[l] += rows.caps[i] * rows.columns[l, i]
+            for k in range(size):
+                gradient[k] += rows.caps[i] * rows.columns[k, i]
     return gradient
 
 
@@ -165,7 +166,7 @@ def _invert_transposed(matrix, inverse):
 
 
 @_step
-def _meet(rows, state, direction, leaving):
+def _meet(rows, state, direction):
     """What is met first along the direction, and after which step: (item, step), item -1 for nothing."""
     columns = rows.columns
     size, m = columns.shape
@@ -173,12 +174,12 @@ def _meet(rows, state, direction, leaving):
     speed, slack, row_state = state.speed, state.slack, state.row_state
     speed[:] = 0.0
     largest = 0.0
-    for l in range(size):
-        factor = direction[l]
+    for k in range(size):
+        factor = direction[k]
         if factor != 0.0:
             largest = max(largest, abs(factor))
             for i in range(m):
-                speed[i] += factor * columns[l, i]
+                speed[i] += factor * columns[k, i]
     floor = _PIVOT * largest
     limit = np.inf
     for i in range(m):
@@ -194,14 +195,15 @@ def _meet(rows, state, direction, leaving):
                 limit = min(limit, (abs(state.solution[j]) + _RELAXED) / abs(direction[j]))
     met, best, step = -1, 0.0, 0.0
     for i in range(m):
-        if abs(speed[i]) > max(floor, best) and abs(slack[i]) <= limit * abs(speed[i]):
-            if (row_state[i] == OUT and speed[i] < 0) or (row_state[i] == IN and speed[i] > 0):
-                met, best, step = i, abs(speed[i]), abs(slack[i]) / abs(speed[i])
+        size_of = abs(speed[i])
+        comes = (row_state[i] == OUT and speed[i] < 0) or (row_state[i] == IN and speed[i] > 0)
+        if comes and size_of > max(floor, best) and abs(slack[i]) <= limit * size_of:
+            met, best, step = i, size_of, abs(slack[i]) / size_of
     if weights_block:
         for j in range(n):
-            if state.sign[j] * direction[j] < -floor and abs(direction[j]) > best:
-                if abs(state.solution[j]) <= limit * abs(direction[j]):
-                    met, best, step = m + j, abs(direction[j]), abs(state.solution[j]) / abs(direction[j])
+            size_of = -state.sign[j] * direction[j]
+            if size_of > max(floor, best) and abs(state.solution[j]) <= limit * size_of:
+                met, best, step = m + j, size_of, abs(state.solution[j]) / size_of
     return met, step
 
 
@@ -213,16 +215,16 @@ def _exchange(rows, state, r, turn):
     norm = state.counts[0]
     dropped = items[r]
     goes_in = dropped < m and turn < 0
-    for l in range(size):
-        direction[l] = turn * inverse[r, l]
+    for k in range(size):
+        direction[k] = turn * inverse[r, k]
     if goes_in and norm >= 0:
-        for l in range(size):
-            direction[l] += rows.caps[dropped] * inverse[norm, l]
-    met, step = _meet(rows, state, direction, r)
+        for k in range(size):
+            direction[k] += rows.caps[dropped] * inverse[norm, k]
+    met, step = _meet(rows, state, direction)
     if met < 0:
         return NO_END
-    for l in range(size):
-        state.solution[l] += step * direction[l]
+    for k in range(size):
+        state.solution[k] += step * direction[k]
     for i in range(m):
         if state.row_state[i] != ON:
             state.slack[i] += step * state.speed[i]
@@ -230,8 +232,8 @@ def _exchange(rows, state, r, turn):
         state.slack[dropped] = turn * step
         state.row_state[dropped] = IN if goes_in else OUT
         if goes_in and norm >= 0:
-            for l in range(size):
-                inverse[r, l] -= rows.caps[dropped] * inverse[norm, l]
+            for k in range(size):
+                inverse[r, k] -= rows.caps[dropped] * inverse[norm, k]
     else:
         state.sign[dropped - m] = turn
     was_in = met < m and state.row_state[met] == IN
@@ -239,8 +241,8 @@ def _exchange(rows, state, r, turn):
     if met < m:
         for i in range(size):
             total = 0.0
-            for l in range(size):
-                total += inverse[i, l] * columns[l, met]
+            for k in range(size):
+                total += inverse[i, k] * columns[k, met]
             change[i] = total
         state.row_state[met] = ON
         state.slack[met] = 0.0
@@ -255,16 +257,16 @@ def _exchange(rows, state, r, turn):
     if state.counts[1] >= _REFRESH or abs(change[r]) < 1e-11:
         return FOUND if _refresh(rows, state) else LOST
     scale = 1.0 / change[r]
-    for l in range(size):
-        inverse[r, l] *= scale
+    for k in range(size):
+        inverse[r, k] *= scale
     for i in range(size):
         factor = change[i]
         if i != r and factor != 0.0:
-            for l in range(size):
-                inverse[i, l] -= factor * inverse[r, l]
+            for k in range(size):
+                inverse[i, k] -= factor * inverse[r, k]
     if was_in and norm >= 0:
-        for l in range(size):
-            inverse[r, l] += rows.caps[met] * inverse[norm, l]
+        for k in range(size):
+            inverse[r, k] += rows.caps[met] * inverse[norm, k]
     return FOUND
 
 
@@ -273,8 +275,8 @@ def _multipliers(inverse, gradient, result):
     size = inverse.shape[0]
     for r in range(size):
         total = 0.0
-        for l in range(size):
-            total += inverse[r, l] * gradient[l]
+        for k in range(size):
+            total += inverse[r, k] * gradient[k]
         result[r] = total
 
 
@@ -308,30 +310,29 @@ def _steepest(rows, state, costs):
         if slope <= _PRICE * scale:
             continue
         length = 0.0
-        for l in range(size - 1):
-            x = inverse[r, l]
+        for k in range(size - 1):
+            x = inverse[r, k]
             if turn < 0 and item < m and norm >= 0:
-                x -= rows.caps[item] * inverse[norm, l]
+                x -= rows.caps[item] * inverse[norm, k]
             length += x * x
         if slope * slope > best * length:
             best, best_r, best_turn = slope * slope / length, r, turn
     return best_r, best_turn
 
 
-@_entry
-def first_vertex(rows, state, most):
+@_step
+def _first_vertex(rows, state, most):
     """Phase one, from w = 0: maximise R of the perturbed rows until it has no bound; that ray ends where R = 1.
 
-    The state has two rows on, one of each class, all others out and no feature with weight. NO_END: R has a bound, so no
-    (w, b) has R > 0 (the classes, or their reduced hulls, meet).
+    NO_END: R has a bound, so no (w, b) has R > 0 (the classes, or their reduced hulls, meet).
     """
     size, m = rows.columns.shape
     if not _refresh(rows, state):
         return LOST
     for _ in range(most):
         gradient = _normalisation(rows, state)
-        for l in range(size):
-            gradient[l] = -gradient[l]
+        for k in range(size):
+            gradient[k] = -gradient[k]
         _multipliers(state.inverse, gradient, state.room[2])
         r, turn = _steepest(rows, state, state.room[5])
         if r < 0:
@@ -343,38 +344,44 @@ def first_vertex(rows, state, most):
         if status == NO_END:
             if dropped < m:
                 state.row_state[dropped] = IN if turn < 0 else OUT
-            else:
-                state.sign[dropped - m] = turn
             state.items[r] = m + size - 2
             return FOUND
     return STOPPED
 
 
-@_entry
-def settle(rows, state):
-    """After a change of the perturbation: everything anew, the weights' signs included. Whether all is consistent."""
+@_step
+def _settle(rows, state):
+    """After a change of the perturbation: everything anew, the weights' signs included; LOST where rows are amiss."""
     size, m = rows.columns.shape
     if not _refresh(rows, state):
         return LOST
     for j in range(size - 2):
-        state.sign[j] = 0
+        state.sign[j] = 1 if state.solution[j] > 0 else -1
     for r in range(size):
         if m <= state.items[r] < m + size - 2:
-            state.sign[state.items[r] - m] = 2
-    for j in range(size - 2):
-        state.sign[j] = 0 if state.sign[j] == 2 else (1 if state.solution[j] > 0 else -1)
+            state.sign[state.items[r] - m] = 0
     for i in range(m):
-        if (state.row_state[i] == OUT and state.slack[i] < -1e-6) or (
-            state.row_state[i] == IN and state.slack[i] > 1e-6
+        if (state.row_state[i] == OUT and state.slack[i] < -_AMISS) or (
+            state.row_state[i] == IN and state.slack[i] > _AMISS
         ):
             return LOST
     return FOUND
 
 
 @_entry
-def optimise(rows, state, costs, pull, most):
-    """Go to the vertex that minimises Σ c_j |w_j| + pull·(w, b)."""
+def solve(large, rows, state, costs, pull, most, cold):
+    """Go to the vertex that minimises Σ c_j |w_j| + pull·(w, b); ``cold``: from w = 0, else from the present vertex.
+
+    ``large`` are the rows with perturbations that phase one can see from w = 0, where everything is of their size. There
+    the state has two rows on, one of each class, and all others out.
+    """
     size = rows.columns.shape[0]
+    if cold:
+        status = _first_vertex(large, state, most)
+        if status == FOUND:
+            status = _settle(rows, state)
+        if status != FOUND:
+            return status
     gradient = state.room[1]
     for _ in range(most):
         for j in range(size - 2):
@@ -469,68 +476,50 @@ def _copy(source, target):
 
 
 @_entry
-def climb(rows, state, current, candidate, records, costs, usual, changes, driver, side, start, goal, most):
-    """Search costs at which side·f of the point ``driver`` is least: mutate log c, follow the optimum, keep what is good.
+def search(rows, state, current, candidate, records, costs, usual, changes, driver, side, goal, most):
+    """Follow the optimum from the present costs to others, again and again; every vertex on the way speaks for all points.
 
-    Every vertex on the way from the present costs to the mutated ones is optimal for some costs between them, so it is in
-    the closure of RO(X) and speaks for all points. The best one on the way becomes the present vertex unless it is worse
-    than that. ``start`` is side·f at the beginning. Ends when side·f is below ``goal``.
-    Returns (status, changes tried).
+    All of these vertices are optimal for some costs, so they are in the closure of RO(X). With a ``driver`` the changes
+    are those of log c, and side·f of that point is to become least: the best vertex on the way becomes the present one
+    unless it is worse; ends when side·f is below ``goal``. Without (-1), log(c / usual) is set to each line of changes.
+    Returns (status, changes made).
     """
     size = rows.columns.shape[0]
     target = state.room[5]
-    value = start
+    _judge(state, records, costs, costs, 0.0)
+    value = side * records.values[driver] if driver >= 0 else 0.0
     _copy(state, current)
     for attempt in range(changes.shape[0]):
         for j in range(size - 2):
-            exponent = np.log(costs[j] / usual[j]) + changes[attempt, j]
+            exponent = changes[attempt, j]
+            if driver >= 0:
+                exponent += np.log(costs[j] / usual[j])
             target[j] = usual[j] * np.exp(min(max(exponent, -_WIDEST), _WIDEST))
         now, best, middle = 0.0, np.inf, 1.0
         for move in range(most):
             when, r, turn = _next_event(rows, state, costs, target, now)
             if move > 0:
                 _judge(state, records, costs, target, 0.5 * (now + when))
-                here = side * records.values[driver]
-                if here < best:
-                    best, middle = here, 0.5 * (now + when)
+                if driver >= 0 and side * records.values[driver] < best:
+                    best, middle = side * records.values[driver], 0.5 * (now + when)
                     _copy(state, candidate)
             if r < 0:
                 break
+            if move == most - 1:
+                return STOPPED, attempt
             now = when
             status = _exchange(rows, state, r, turn)
             if status != FOUND:
                 return status, attempt
-        if best == np.inf or best <= value:
-            for j in range(size - 2):
-                costs[j] += middle * (target[j] - costs[j])
-            if best < np.inf:
-                value = best
-                _copy(candidate, current)
-                _copy(candidate, state)
+        if best < np.inf and best > value:
+            _copy(current, state)
+            continue
+        for j in range(size - 2):
+            costs[j] += middle * (target[j] - costs[j])
+        if best < np.inf:
+            value = best
+            _copy(candidate, current)
+            _copy(candidate, state)
             if value < goal:
                 return FOUND, attempt + 1
-        else:
-            _copy(current, state)
     return FOUND, changes.shape[0]
-
-
-@_entry
-def follow(rows, state, records, costs, targets, most):
-    """Sweep from the costs to each target in turn, every vertex on the way speaking for all points.
-
-    Returns (status, sweeps done). ``costs`` are those of the last target reached.
-    """
-    for s in range(targets.shape[0]):
-        target = targets[s]
-        now = 0.0
-        for move in range(most):
-            when, r, turn = _next_event(rows, state, costs, target, now)
-            _judge(state, records, costs, target, 0.5 * (now + when))
-            if r < 0:
-                break
-            now = when
-            status = _exchange(rows, state, r, turn)
-            if status != FOUND:
-                return status, s
-        costs[:] = target
-    return FOUND, targets.shape[0]

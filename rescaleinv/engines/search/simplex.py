@@ -104,37 +104,38 @@ class L1Simplex:
         first = [int(np.flatnonzero(signs == side)[shifts[signs == side].argmax()]) for side in (1, -1)]
         self.state.items[:] = [*first, *range(self.n_rows, self.n_rows + self.n_features)]
         self.state.row_state[first] = _kernel.ON
-        status = _kernel.first_vertex(self._large, self.state, _MOST_STEPS)
+        status = self._optimise(self.default_costs(), self.no_pull, cold=True)
         if status == _kernel.NO_END:
             what = "the reduced hulls of the classes meet" if self.has_caps else "no hyperplane separates the classes"
             raise InseparableError(f"{what}: there is no L1-SVM with this margin")
-        if status != _kernel.FOUND or _kernel.settle(self.rows, self.state) != _kernel.FOUND:
-            raise SolverError("the first vertex of the L1-SVMs was lost to rounding errors")
-        self._optimise(self.default_costs(), self.no_pull)
-
-    def _optimise(self, costs: FloatArray, pull: FloatArray) -> None:
-        status = _kernel.optimise(self.rows, self.state, costs, pull, _MOST_STEPS)
-        self.n_solved += 1
         if status != _kernel.FOUND:
-            raise SolverError(f"the simplex for the L1-SVM failed (status {status})")
+            raise SolverError("the first vertex of the L1-SVMs was lost to rounding errors")
+
+    def _optimise(self, costs: FloatArray, pull: FloatArray, cold: bool = False) -> int:
+        self.n_solved += 1
+        return int(_kernel.solve(self._large, self.rows, self.state, costs, pull, _MOST_STEPS, cold))
 
     def solve(self, costs: FloatArray, pull: FloatArray | None = None) -> Vertex:
         """The vertex that minimises Σ c_j |w_j| (+ pull·(w, b)), conditioned units."""
-        try:
-            self._optimise(np.ascontiguousarray(costs, dtype=float), self.no_pull if pull is None else pull)
-        except SolverError:
+        given = np.array(costs, dtype=float)
+        extra = self.no_pull if pull is None else np.ascontiguousarray(pull, dtype=float)
+        status = self._optimise(given, extra)
+        if status != _kernel.FOUND:
             self.restart()
-            self._optimise(np.ascontiguousarray(costs, dtype=float), self.no_pull if pull is None else pull)
-        self.costs = np.array(costs, dtype=float)
+            status = self._optimise(given, extra)
+        if status != _kernel.FOUND:
+            self.restart()
+            pulled = pull is not None and status == _kernel.NO_END
+            why = "the pull is too strong, there is no least value" if pulled else "rounding errors took over"
+            raise SolverError(f"the L1-SVM at these costs was not found: {why}")
+        self.costs = given
         return self.vertex()
 
     def vertex(self) -> Vertex:
         """The present vertex."""
         return self.vertex_of(self.state.items, self.state.solution, self.state.row_state)
 
-    def vertex_of(
-        self, items: npt.NDArray[np.int64], solution: FloatArray, row_state: npt.NDArray[np.int8]
-    ) -> Vertex:
+    def vertex_of(self, items: npt.NDArray[np.int64], solution: FloatArray, row_state: npt.NDArray[np.int8]) -> Vertex:
         m, n = self.n_rows, self.n_features
         scaled = solution / solution[-1]
         return Vertex(
