@@ -43,6 +43,19 @@ where the last sum is at most the sum over groups of the larger one, for d = l o
 without the features whose weight must not have the sign of d v_j + nu_j. A pair for which this does not hold settles
 the part: s f > 0.
 
+A tree proves a strong verdict about every rescaling without a list of vertices. Put the point p at the origin, G_i = y_i
+(x_i - p). A classifier w of the closure with decision value 0 at p has G_i.w >= 1 and multipliers a >= 0, sum a_i = 1,
+half of it in each class, a_i > 0 only where G_i.w = 1, whose gradients mu = sum_i a_i G_i have mu_j w_j > 0 wherever w_j
+is not 0; so sum_j w_j mu_j = 1. The tree splits on what is known of the pair (w, a), each time into all that there is:
+the sign of w_j and mu_j, |mu_j| <= t |w_j| or >=, |w_j| <= t or >=, |mu_j| <= t or >=, a_i = 0 or G_i.w <= 1. A leaf has
+prices r of margins (r_i >= 0 unless G_i.w <= 1 is known) and v of gradients. With W = sum_i r_i G_i, every such pair has
+
+    sum_i r_i + (the least possible v.mu)  <=  W.w + v.mu  <=  1 + sum_j (the largest possible W_j w_j + v_j mu_j - w_j mu_j)
+
+so that a leaf for which this fails is empty. Where all rows that may have a_i > 0 have G_i.h + t y_i <= 0 and h_j has the
+sign of feature j, h.mu <= 0 (as sum a_i y_i = 0) although no h_j mu_j is negative: these mu_j are 0, hence these w_j are.
+No classifier of the closure has the value 0, the closure is connected, and one rescaling is shown: all have its sign.
+
 The format is specified in docs/certificates.md.
 """
 
@@ -951,22 +964,28 @@ class _Range:
         self.scope = Scope(tuple(groups), tuple(factors), None if self.penalties is None else tuple(self.penalties))
 
 
+def _seen_from(training: _Training, point: list[Fraction]) -> tuple[list[list[int]], list[int]]:
+    """y_i (x_i - p) as integers, and the unit of each feature that makes them so."""
+    ratios, offsets, units = [], [], []
+    for unit, p in zip(training.units, point, strict=True):
+        common = _least_common_multiple([unit, p.denominator])
+        ratios.append(common // unit)
+        offsets.append(p.numerator * (common // p.denominator))
+        units.append(common)
+    _spend(len(training.rows) * len(point) * _steps(training.words, _words(*ratios)))
+    rows = [
+        [x * ratio - y * offset for x, ratio, offset in zip(row, ratios, offsets, strict=False)]
+        for row, y in zip(training.signed, training.labels, strict=True)
+    ]
+    return rows, units
+
+
 class _PointInRange:
     """The inequality that settles a part of the range for one point and one sign, in integers where there are many terms."""
 
     def __init__(self, training: _Training, span: _Range, point: list[Fraction], sign: int) -> None:
         self.span, self.sign, self.labels = span, sign, training.labels
-        ratios, offsets, self.units = [], [], []
-        for unit, p in zip(training.units, point, strict=True):
-            common = _least_common_multiple([unit, p.denominator])
-            ratios.append(common // unit)
-            offsets.append(p.numerator * (common // p.denominator))
-            self.units.append(common)
-        _spend(len(training.rows) * len(point) * _steps(training.words, _words(*ratios)))
-        self.rows = [
-            [x * ratio - y * offset for x, ratio, offset in zip(row, ratios, offsets, strict=False)]
-            for row, y in zip(training.signed, training.labels, strict=True)
-        ]
+        self.rows, self.units = _seen_from(training, point)
         self.words = max(_words(*row) for row in self.rows)
 
     def require_settled(
@@ -1078,6 +1097,204 @@ def _check_two_labels(evidence: Any, claim: str, point: list[Fraction], training
     return span.scope
 
 
+# ==== Kind "tree": every rescaling, by branch and bound =================================================================
+
+# What is known of a feature: its sign (0: unknown), and bounds of |mu_j| / |w_j|, |w_j| and |mu_j| (None: none).
+_Feature = tuple[int, Fraction, Fraction | None, Fraction, Fraction | None, Fraction, Fraction | None]
+_NOTHING_KNOWN: _Feature = (0, Fraction(0), None, Fraction(0), None, Fraction(0), None)
+# The position of the lower bound in it, for each kind of split at a number.
+_BOUNDED = {"ratio": 1, "weight": 3, "gradient": 5}
+_IS_OUT, _IS_AT_MOST_1 = 1, 2  # what is known of a row: its multiplier is 0; its margin is at most 1
+
+
+def _smaller(*bounds: Fraction | None) -> Fraction | None:
+    return min((bound for bound in bounds if bound is not None), default=None)
+
+
+def _largest_term(W: Fraction, v: Fraction, known: _Feature) -> Fraction | None:
+    """The largest W w + v mu - w mu of a feature; None where there is no (w, mu) at all; Refused where it has no bound.
+
+    The expression has no local maximum inside of a region: it is largest at a corner, or on a line mu = d w.
+    """
+    sign, low, high, w_low, w_high, m_low, m_high = known
+    if not sign:
+        _require(W == 0 and v == 0, "a feature of unknown sign has a price")
+        return Fraction(0)
+    W, v = sign * W, sign * v
+    if high is not None:
+        if high == 0 and m_low > 0:
+            return None
+        w_low = max(w_low, m_low / high) if high else w_low
+        m_high = _smaller(m_high, Fraction(0) if high == 0 else None, None if w_high is None else high * w_high)
+    if low:
+        w_high = _smaller(w_high, None if m_high is None else m_high / low)
+        m_low = max(m_low, low * w_low)
+    if (w_high is not None and w_low > w_high) or (m_high is not None and m_low > m_high):
+        return None
+    _require(w_high is not None or low > 0 or W <= m_low, "a weight without a bound has a price that is too large")
+    no_bound = m_high is None and high is None
+    _require(not no_bound or v <= w_low, "a gradient without a bound has a price that is too large")
+    corners: list[tuple[Fraction, Fraction]] = []
+    for w in (w_low, w_high):
+        if w is not None:
+            top = _smaller(m_high, None if high is None else high * w)
+            corners += [(w, mu) for mu in (max(m_low, low * w), top) if mu is not None]
+    for mu in (m_low, m_high):
+        if mu is not None:
+            last = _smaller(w_high, mu / low if low else None)
+            corners += [(w, mu) for w in (max(w_low, mu / high) if high else w_low, last) if w is not None]
+    for d in (low, high):
+        if d:
+            first, last = max(w_low, m_low / d), _smaller(w_high, None if m_high is None else m_high / d)
+            if last is None or first <= last:
+                w = max((W + v * d) / (2 * d), first)
+                w = w if last is None else min(w, last)
+                corners.append((w, d * w))
+    return max(W * w + v * mu - w * mu for w, mu in corners)
+
+
+class _PointInTree:
+    """The rows seen from a point, and what is known at a node of its tree; facts are undone on the way back."""
+
+    def __init__(self, training: _Training, point: list[Fraction]) -> None:
+        self.labels = training.labels
+        self.rows, self.units = _seen_from(training, point)
+        self.words = max(_words(*row) for row in self.rows)
+        self.features: list[_Feature] = [_NOTHING_KNOWN] * training.n_features
+        self.states = [0] * len(self.rows)
+        self.undo: list[tuple[list[Any], int, Any]] = []
+
+    def back_to(self, depth: int) -> None:
+        while len(self.undo) > depth:
+            table, k, before = self.undo.pop()
+            table[k] = before
+
+    def know(self, table: list[Any], k: int, value: Any) -> None:
+        self.undo.append((table, k, table[k]))
+        table[k] = value
+
+    def know_bound(self, j: int, position: int, value: Fraction) -> None:
+        """A bound holds next to those that are known, which may be stronger."""
+        known = list(self.features[j])
+        before = known[position]
+        known[position] = value if before is None else (max if position % 2 else min)(before, value)
+        self.know(self.features, j, tuple(known))
+
+    def halves(self, split: list[Any]) -> list[Callable[[], None]]:
+        """The two facts of which one holds."""
+        _spend(20)
+        _require(len(split) in (2, 3) and isinstance(split[0], str), "neither a split nor a leaf")
+        kind, which = split[:2]
+        _require(type(which) is int and which >= 0, "a split has no number")
+        if kind == "row" and len(split) == 2:
+            _require(which < len(self.rows), "there is no such row")
+            state = self.states[which]
+            return [partial(self.know, self.states, which, state | bit) for bit in (_IS_OUT, _IS_AT_MOST_1)]
+        _require(which < len(self.features), "there is no such feature")
+        if kind == "sign" and len(split) == 2:
+            known, *rest = self.features[which]
+            _require(known == 0, "the sign of the feature is known")
+            return [partial(self.know, self.features, which, (sign, *rest)) for sign in (1, -1)]
+        _require(kind in _BOUNDED and len(split) == 3, f"a split of the kind {_shortened(kind)} is not known")
+        at = _number(split[2], "the value to split at")
+        _require(at >= 0, "it is split at a negative value")
+        low = _BOUNDED[kind]
+        return [partial(self.know_bound, which, low + 1, at), partial(self.know_bound, which, low, at)]
+
+    def require_vanishing(self, record: Any) -> None:
+        """The weights of some features are 0, because h.mu can't be positive: know it."""
+        h_record, t_text = _fields(record, "a direction", "h t")
+        h, t = _multipliers(h_record, "h", len(self.features)), _number(t_text, "t")
+        _require(bool(h), "h is 0")
+        for j, value in h.items():
+            _require(value * self.features[j][0] > 0, f"h has another sign than feature {j}, or its sign is unknown")
+        (*numbers, offset), _ = _over_one_denominator(
+            [*(_product(value, Fraction(1, self.units[j])) for j, value in h.items()), t]
+        )
+        _spend(len(self.rows) * (len(h) + 1) * _steps(self.words, _words(*numbers)))
+        for i, (row, y) in enumerate(zip(self.rows, self.labels, strict=True)):
+            if not self.states[i] & _IS_OUT:
+                total = _dot(numbers, (row[j] for j in h)) + y * offset
+                _require(total <= 0, f"row {i}, which may have a multiplier, is on the other side")
+        for j in h:
+            self.know_bound(j, 4, Fraction(0))
+
+    def require_empty(self, leaf: Any) -> None:
+        """Do the prices of the leaf prove that there is nothing at this node?"""
+        r_record, v_record = _fields(leaf, "a leaf", "r v")
+        r = _multipliers(r_record, "r", len(self.rows))
+        v = _multipliers(v_record, "v", len(self.features))
+        for i, price in r.items():
+            _require(price >= 0 or bool(self.states[i] & _IS_AT_MOST_1), f"r[{i}] is negative")
+        least = self._least_gradient(v)
+        if least is None:  # a class has no row that may have a multiplier
+            return
+        numbers, common = _over_one_denominator(r.values())
+        rows = [self.rows[i] for i in r]
+        length = _words(*numbers)
+        _spend(len(self.features) * (len(rows) + 50) * _steps(self.words, length + _words(common)))
+        losses = []
+        for j, (unit, known) in enumerate(zip(self.units, self.features, strict=True)):
+            weight = Fraction(_dot(numbers, (row[j] for row in rows)), common * unit)
+            try:
+                largest = _largest_term(weight, v.get(j, Fraction(0)), known)
+            except Refused as error:
+                raise Refused(f"feature {j}: {error}") from error
+            if largest is None:
+                return
+            losses.append(largest)
+        gain = _total([Fraction(sum(numbers), common), least])
+        _require(gain - _total(losses) > 1, "the inequality that would exclude it does not fail")
+
+    def _least_gradient(self, v: dict[int, Fraction]) -> Fraction | None:
+        """The least v.mu, half of it from either class; None where no row of a class may have a multiplier."""
+        numbers, common = _over_one_denominator(_product(value, Fraction(1, self.units[j])) for j, value in v.items())
+        _spend(len(self.rows) * (len(v) + 1) * _steps(self.words, _words(*numbers)))
+        total = 0
+        for side in (1, -1):
+            values = [
+                _dot(numbers, (row[j] for j in v))
+                for row, y, state in zip(self.rows, self.labels, self.states, strict=True)
+                if y == side and not state & _IS_OUT
+            ]
+            if not values:
+                return None
+            total += min(values)
+        return Fraction(total, 2 * common)
+
+
+def _check_tree(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
+    _require(claim in ("strongly positive", "strongly negative"), f"a tree does not prove {claim!a}")
+    _, classifier, tree = _fields(evidence, "evidence", "kind classifier tree")
+    value = _decision(*_check_maximum_margin(classifier, "evidence.classifier", training), point)
+    has_sign = value > 0 if claim == "strongly positive" else value < 0
+    _require(has_sign, "evidence.classifier does not have the sign of the claim at the point")
+    _require(isinstance(tree, list), "evidence.tree is not a list")
+    node = _PointInTree(training, point)
+    waiting: list[tuple[int, Callable[[], None] | None]] = [(0, None)]
+    for number, entry in enumerate(tree):
+        _require(bool(waiting), f"evidence.tree[{number}] is more than there is to exclude")
+        depth, fact = waiting.pop()
+        node.back_to(depth)
+        if fact is not None:
+            fact()
+        try:
+            if isinstance(entry, list):
+                first, second = node.halves(entry)
+                waiting += [(len(node.undo), second), (len(node.undo), first)]
+            elif isinstance(entry, dict) and "h" in entry:
+                node.require_vanishing(entry)
+                waiting.append((len(node.undo), None))
+            else:
+                node.require_empty(entry)
+        except NotChecked:
+            raise
+        except Refused as error:
+            raise Refused(f"evidence.tree[{number}]: {error}") from error
+    _require(not waiting, "evidence.tree leaves something out")
+    return Scope()
+
+
 # ==== Certificates ======================================================================================================
 
 # One checker for each kind of evidence. It raises ``Refused``, or returns the rescalings and the margin that the claim is
@@ -1087,6 +1304,7 @@ _KINDS: dict[str, Callable[[Any, str, list[Fraction], _Training, _Known], Scope]
     "complex": _check_complex_evidence,
     "cover": _check_cover,
     "two-labels": _check_two_labels,
+    "tree": _check_tree,
 }
 
 

@@ -1,0 +1,228 @@
+"""What a pair (λ, v) proves of a node, in floats, compiled: its value, and which of the node's facts it needs.
+
+λ are prices of margins, v prices of the gradient μ = Gᵀa. For every classifier of the node with its multipliers
+
+    Σ λ_i + min over a of v·μ  <=  1 + Σ_j sup (W_j w_j + v_j μ_j - w_j μ_j),    W = Gᵀλ,
+
+where each supremum is over what the node knows of (w_j, μ_j). A pair for which this fails refutes the node.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+# What is known of a feature: rows of the table ``region``. Bounds are of |w_j|, |μ_j| and of d_j = μ_j / w_j.
+SIGN, D_LOW, D_HIGH, W_LOW, W_HIGH, M_LOW, M_HIGH = 0, 1, 2, 3, 4, 5, 6
+N_KINDS = 7
+# What is known of a row: bits. Numbers of these facts are N_KINDS + position.
+OUT, LESS, IN, MORE = 1, 2, 4, 8
+ROW_OUT, ROW_LESS, ROW_IN, ROW_MORE = 7, 8, 9, 10
+
+ZERO = 3e-8  # coefficients that must vanish may come to this in floats; the exact leaf makes them vanish
+
+
+@njit(cache=True)
+def _at(W, v, w, mu):
+    return W * w + v * mu - w * mu
+
+
+@njit(cache=True)
+def supremum(W, v, sign, l, u, wl, wu, ml, mu):
+    """sup of W w + v μ - w μ over the (w, μ) that a node allows; inf where it has no bound, -inf where there are none."""
+    if sign == 0.0:
+        return 0.0 if abs(W) <= ZERO and abs(v) <= ZERO else np.inf
+    if sign < 0.0:
+        W, v = -W, -v
+    # the box within the cone
+    if u < np.inf:
+        wl = max(wl, ml / u) if u > 0.0 else wl
+        if u == 0.0 and ml > 0.0:
+            return -np.inf
+        mu = min(mu, u * wu) if wu < np.inf else (0.0 if u == 0.0 else mu)
+    if l > 0.0:
+        wu = min(wu, mu / l)
+        ml = max(ml, l * wl)
+    if wl > wu or ml > mu:
+        return -np.inf
+    if wu == np.inf and l == 0.0 and W > ml + ZERO:
+        return np.inf
+    if mu == np.inf and u == np.inf and v > wl + ZERO:
+        return np.inf
+    best = -np.inf
+    for turn in range(2):
+        w = wl if turn == 0 else wu
+        if w < np.inf:
+            first, second = max(ml, l * w), mu if u == np.inf else min(mu, u * w)
+            best = max(best, _at(W, v, w, first))
+            if second < np.inf:
+                best = max(best, _at(W, v, w, second))
+        m = ml if turn == 0 else mu
+        if m < np.inf:
+            first = wl if u == np.inf or u == 0.0 else max(wl, m / u)
+            second = wu if l == 0.0 else min(wu, m / l)
+            best = max(best, _at(W, v, first, m))
+            if second < np.inf:
+                best = max(best, _at(W, v, second, m))
+        d = l if turn == 0 else u
+        if 0.0 < d < np.inf:
+            first, second = max(wl, ml / d), min(wu, mu / d)
+            if first <= second:
+                w = min(max((W + v * d) / (2.0 * d), first), second)
+                best = max(best, _at(W, v, w, d * w))
+    return best
+
+
+@njit(cache=True)
+def least_gradient(v, G, positive, cap, rows):
+    """min over the multipliers that the rows allow of v·μ: half of it from either class. inf where there are none."""
+    m, n = G.shape
+    total = 0.0
+    values = np.empty(m)
+    for i in range(m):
+        value = 0.0
+        for j in range(n):
+            value += G[i, j] * v[j]
+        values[i] = value
+    hard = cap[0] == np.inf
+    order = np.argsort(values) if not hard else np.zeros(0, np.int64)
+    for side in range(2):
+        left = 0.5
+        if hard:
+            least = np.inf
+            for i in range(m):
+                if positive[i] == (side == 0) and not rows[i] & OUT:
+                    least = min(least, values[i])
+            if least == np.inf:
+                return np.inf
+            total += 0.5 * least
+            continue
+        for i in range(m):
+            if positive[i] == (side == 0) and rows[i] & IN:
+                left -= cap[i]
+                total += cap[i] * values[i]
+        if left < -1e-12:
+            return np.inf
+        for t in range(m):
+            i = order[t]
+            if left <= 0.0:
+                break
+            if positive[i] == (side == 0) and not rows[i] & (OUT | IN):
+                part = min(left, cap[i])
+                total += part * values[i]
+                left -= part
+        if left > 1e-12:
+            return np.inf
+    return total
+
+
+@njit(cache=True)
+def leaf_value(lam, v, G, positive, cap, rows, region):
+    """The value of a pair: the node is refuted where it exceeds 1. -inf where prices have a sign that they may not have."""
+    m, n = G.shape
+    W = np.zeros(n)
+    total = 0.0
+    for i in range(m):
+        if lam[i] != 0.0:
+            if (lam[i] < 0.0 and not rows[i] & (LESS | IN)) or (lam[i] > cap[i] and not rows[i] & (MORE | OUT)):
+                return -np.inf
+            total += lam[i]
+            for j in range(n):
+                W[j] += lam[i] * G[i, j]
+    total += least_gradient(v, G, positive, cap, rows)
+    for j in range(n):
+        g = region[:, j]
+        total -= supremum(W[j], v[j], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
+    return total
+
+
+@njit(cache=True)
+def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, count, enough):
+    """Which of the facts (latest first, each undone if the pair still refutes the node) the pair needs.
+
+    ``rows`` and ``region`` are changed: they end as what is left.
+    """
+    m, n = G.shape
+    W = np.zeros(n)
+    for i in range(m):
+        if lam[i] != 0.0:
+            for j in range(n):
+                W[j] += lam[i] * G[i, j]
+    slack = leaf_value(lam, v, G, positive, cap, rows, region) - enough
+    gradient = least_gradient(v, G, positive, cap, rows)
+    needed = np.zeros(count, np.bool_)
+    for t in range(count - 1, -1, -1):
+        kind, item = kinds[t], items[t]
+        if item < 0:  # a row that was deleted: not for here
+            continue
+        if kind < N_KINDS:
+            g = region[:, item].copy()
+            before = supremum(W[item], v[item], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
+            g[kind] = olds[t]
+            after = supremum(W[item], v[item], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
+            loss = 0.0 if after == before else after - before
+            if loss <= slack:
+                slack -= max(loss, 0.0)
+                region[kind, item] = olds[t]
+            else:
+                needed[t] = True
+            continue
+        bit = 1 << (kind - N_KINDS)
+        left = rows[item] & ~bit
+        if (lam[item] < 0.0 and not left & (LESS | IN)) or (lam[item] > cap[item] and not left & (MORE | OUT)):
+            needed[t] = True
+            continue
+        if not bit & (OUT | IN):
+            rows[item] = left
+            continue
+        kept = rows[item]
+        rows[item] = left
+        after = least_gradient(v, G, positive, cap, rows)
+        if gradient == np.inf and after < np.inf or gradient - after > slack:
+            rows[item] = kept
+            needed[t] = True
+        elif after < np.inf:
+            slack -= gradient - after
+            gradient = after
+    return needed
+
+
+@njit(cache=True)
+def weakest(lam, v, G, region, kind, item, value, floor, slack):
+    """The value nearest to ``floor`` of this bound (now ``value``) with which the pair loses no more than the slack."""
+    W = 0.0
+    for i in range(len(lam)):
+        if lam[i] != 0.0:
+            W += lam[i] * G[i, item]
+    g = region[:, item].copy()
+    g[kind] = value
+    now = supremum(W, v[item], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
+    good, bad = value, floor
+    for _ in range(14):
+        middle = 0.5 * (good + bad)
+        if kind <= D_HIGH and good > 0.0 and bad > 0.0:
+            middle = np.sqrt(good * bad)
+        g[kind] = middle
+        then = supremum(W, v[item], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
+        if then == now or then - now <= slack:
+            good = middle
+        else:
+            bad = middle
+    return good
+
+
+@njit(cache=True)
+def violations(w, mu, p, a, margins, region, rows, cap):
+    """How far a relaxed solution is from complementarity: one number for each feature and for each row, in units of Σ p."""
+    n, m = len(w), len(a)
+    features, states = np.zeros(n), np.zeros(m)
+    for j in range(n):
+        product = w[j] * mu[j]
+        features[j] = abs(product) if region[0, j] == 0.0 else product - p[j]
+    for i in range(m):
+        gap = margins[i] - 1.0
+        if gap > 0.0 and not rows[i] & (LESS | OUT | IN):
+            states[i] = a[i] * gap
+        elif gap < 0.0 and cap[i] < np.inf and not rows[i] & (IN | MORE | OUT):
+            states[i] = (cap[i] - a[i]) * -gap
+    return features, states

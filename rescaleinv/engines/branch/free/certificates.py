@@ -1,0 +1,139 @@
+"""From a tree in floats to evidence in exact rationals, as ``rescaleinv.verify`` checks it (kind "tree")."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.linalg import qr
+
+from rescaleinv._util.types import FloatArray
+from rescaleinv.engines.branch.free import _leaf_kernel as kernel
+from rescaleinv.engines.branch.free.problem import PointProblem
+from rescaleinv.engines.branch.free.tree import Fact, Leaf, Proof, Split, opposite
+from rescaleinv.theory.rationals import rational_text, solve
+
+# Prices are rounded to multiples of 2^-bits; the values of leaves have more than that to spare.
+_BITS = 40
+# A weight's price that is nearer to its limit than this is put on it exactly.
+_ON_LIMIT = 1e-6
+
+_WORDS = {kernel.D_LOW: "ratio", kernel.W_LOW: "weight", kernel.M_LOW: "gradient"}
+_FIRST = (kernel.D_HIGH, kernel.W_HIGH, kernel.M_HIGH, kernel.ROW_OUT)
+
+
+class Writer:
+    """Writes the proof of one point in preorder: splits as lists, leaves as objects with their prices."""
+
+    def __init__(self, problem: PointProblem) -> None:
+        self.problem = problem
+        self.region = np.zeros((kernel.N_KINDS, problem.G.shape[1]))
+        self.region[[kernel.D_HIGH, kernel.W_HIGH, kernel.M_HIGH]] = np.inf
+
+    def entries(self, proof: Proof) -> list[Any]:
+        """The tree as a list."""
+        found: list[Any] = []
+        waiting: list[tuple[Proof, FloatArray]] = [(proof, self.region)]
+        while waiting:
+            node, region = waiting.pop()
+            if isinstance(node, Leaf):
+                found.append(self._leaf(node, region))
+                continue
+            if isinstance(node, Split):
+                found.append(self._split(node.fact))
+                halves = [(node.fact, node.holds), (opposite(node.fact), node.fails)]
+                if not self._comes_first(node.fact):
+                    halves.reverse()
+                waiting += [(part, _with(region, fact)) for fact, part in reversed(halves)]
+                continue
+            found.append(self._direction(node.direction, node.offset))
+            after = region.copy()
+            after[kernel.W_HIGH, list(node.direction)] = 0.0
+            waiting.append((node.then, after))
+        return found
+
+    @staticmethod
+    def _comes_first(fact: Fact) -> bool:
+        return fact.kind in _FIRST or (fact.kind == kernel.SIGN and fact.value > 0)
+
+    def _split(self, fact: Fact) -> list[Any]:
+        first = fact if self._comes_first(fact) else opposite(fact)
+        if first.kind == kernel.SIGN:
+            return ["sign", first.item]
+        if first.kind == kernel.ROW_OUT:
+            return ["row", first.item]
+        low = first.kind - 1
+        power = {kernel.D_LOW: -2, kernel.W_LOW: 1, kernel.M_LOW: -1}[low]
+        unit = Fraction(float(self.problem.units[first.item])) ** power
+        return [_WORDS[low], first.item, rational_text(Fraction(first.value) * unit)]
+
+    def _direction(self, direction: dict[int, Fraction], offset: Fraction) -> dict[str, Any]:
+        return {"h": {str(j): rational_text(value) for j, value in direction.items()}, "t": rational_text(offset)}
+
+    def _leaf(self, leaf: Leaf, region: FloatArray) -> dict[str, Any]:
+        margins = self._exact_margins(leaf, region)
+        gradients = {}
+        for j, value in enumerate(self._exact_gradient(leaf.gradient, region)):
+            if value:
+                gradients[str(j)] = rational_text(value * Fraction(float(self.problem.units[j])))
+        return {"r": {str(i): rational_text(value) for i, value in margins.items() if value}, "v": gradients}
+
+    def _exact_gradient(self, v: FloatArray, region: FloatArray) -> list[Fraction]:
+        """Rounded, and where μ_j has no bound not above what its price may be."""
+        exact = []
+        for value, sign, high, w_low, m_high in zip(
+            v.tolist(), *(region[k].tolist() for k in (kernel.SIGN, kernel.D_HIGH, kernel.W_LOW, kernel.M_HIGH)), strict=True
+        ):
+            rounded = Fraction(round(value * 2**_BITS), 2**_BITS)
+            if not sign:
+                rounded = Fraction(0)
+            elif np.isinf(high) and np.isinf(m_high):
+                rounded = int(sign) * min(int(sign) * rounded, Fraction(w_low))
+            exact.append(rounded)
+        return exact
+
+    def _exact_margins(self, leaf: Leaf, region: FloatArray) -> dict[int, Fraction]:
+        """Rounded, then mended so that weights without a bound get no price above what it may be: one exact solution."""
+        problem = self.problem
+        margins = {i: Fraction(round(value * 2**_BITS), 2**_BITS) for i, value in leaf.margins.items()}
+        rows = list(margins)
+        if not rows:
+            return margins
+        sign, low, _, _, w_high, m_low, m_high = region
+        bounded = (low > 0) | np.isfinite(w_high)
+        limit = np.where(sign == 0, 0.0, sign * np.maximum(m_low, low * region[kernel.W_LOW]))
+        W = np.array([leaf.margins[i] for i in rows]) @ problem.G[rows]
+        above = np.where(sign == 0, np.abs(W), sign * (W - limit))
+        must = np.flatnonzero((sign == 0) | (~bounded & (above > -_ON_LIMIT)))
+        if not len(must):
+            return margins
+        # which rows: those with large prices, as far as they are independent; which features: as far as these reach
+        scale = np.array([abs(leaf.margins[i]) for i in rows])
+        table = (problem.G[rows] * scale[:, None])[:, must]
+        _, triangle, order = qr(table.T, pivoting=True, mode="economic")
+        diagonal = np.abs(np.diag(triangle))
+        rank = int((diagonal > 1e-9 * max(diagonal[0], 1e-300)).sum())
+        chosen = [rows[k] for k in order[:rank]]
+        _, _, feature_order = qr(problem.G[chosen][:, must], pivoting=True, mode="economic")
+        features = [int(must[k]) for k in feature_order[:rank]]
+        matrix = [[problem.whole[i][j] for i in chosen] for j in features]
+        right = []
+        for j in features:
+            target = Fraction(float(limit[j])) * problem.scales[j]
+            right.append(target - sum((margins[i] * problem.whole[i][j] for i in rows), Fraction(0)))
+        change = solve(matrix, right)
+        if change is not None:
+            for i, by in zip(chosen, change, strict=True):
+                margins[i] += by
+        return margins
+
+
+def _with(region: FloatArray, fact: Fact) -> FloatArray:
+    """What is known with one fact more. (Those of rows do not matter for rounding.)"""
+    if fact.kind >= kernel.N_KINDS:
+        return region
+    after = region.copy()
+    stronger = max if fact.kind in (kernel.D_LOW, kernel.W_LOW, kernel.M_LOW) else min
+    after[fact.kind, fact.item] = fact.value if fact.kind == kernel.SIGN else stronger(after[fact.kind, fact.item], fact.value)
+    return after

@@ -1,0 +1,548 @@
+"""Branch and bound for one point: refute that any classifier of the closure has f(α) = 0, and keep the proof."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from rescaleinv._util.types import FloatArray, IntArray
+from rescaleinv.engines.branch.free import _leaf_kernel as kernel
+from rescaleinv.engines.branch.free import _simplex_kernel as simplex
+from rescaleinv.engines.branch.free.node_lp import NodeLP
+
+# A pair refutes a node where its value exceeds this; the rest is for rounding it to short rationals.
+ENOUGH = 1 + 1e-6
+_CUTOFF = 1 + 2e-5
+# Violations below are none: the relaxed solution is a candidate.
+_COMPLEMENTARY = 1e-7
+_STRONG_CANDIDATES = 6
+_PROBE_PIVOTS = 40
+_TIGHTENED_FEATURES = 6
+_WORTH = 0.1  # a bound that moves by less of the way to the relaxed solution is not worth a fact
+_DEEPEST = 400
+
+
+class Fact(NamedTuple):
+    """One thing that a node knows: a kind of ``_leaf_kernel``, which feature or row, and a bound or a sign."""
+
+    kind: int
+    item: int
+    value: float = 0.0
+
+
+_OPPOSITE = {
+    kernel.D_LOW: kernel.D_HIGH,
+    kernel.D_HIGH: kernel.D_LOW,
+    kernel.W_LOW: kernel.W_HIGH,
+    kernel.W_HIGH: kernel.W_LOW,
+    kernel.M_LOW: kernel.M_HIGH,
+    kernel.M_HIGH: kernel.M_LOW,
+    kernel.ROW_OUT: kernel.ROW_LESS,
+    kernel.ROW_LESS: kernel.ROW_OUT,
+    kernel.ROW_IN: kernel.ROW_MORE,
+    kernel.ROW_MORE: kernel.ROW_IN,
+}
+
+
+def opposite(fact: Fact) -> Fact:
+    """What holds if this does not (or also where both do)."""
+    if fact.kind == kernel.SIGN:
+        return Fact(kernel.SIGN, fact.item, -fact.value)
+    return Fact(_OPPOSITE[fact.kind], fact.item, fact.value)
+
+
+@dataclass
+class Leaf:
+    """A node refuted by prices of margins (row -> λ) and of the gradient (one for each feature)."""
+
+    margins: dict[int, float]
+    gradient: FloatArray
+
+
+@dataclass
+class Split:
+    """Either the fact holds or its opposite; both are refuted."""
+
+    fact: Fact
+    holds: Proof
+    fails: Proof
+
+
+@dataclass
+class Vanishing:
+    """h·μ <= 0 with the rows that are left: the weights of the features of h are zero; with that, the rest is refuted.
+
+    ``direction`` (feature -> h_j) and ``offset`` are exact, original units.
+    """
+
+    direction: dict[int, Fraction]
+    offset: Fraction
+    then: Proof
+
+
+Proof = Leaf | Split | Vanishing
+
+
+class Refutation(NamedTuple):
+    """A proof and the facts, as positions of the trail, that it needs."""
+
+    proof: Proof
+    needed: frozenset[int]
+
+
+class Expired(Exception):
+    """The budget is used up; the message says which."""
+
+
+class Candidate(Exception):  # noqa: N818 (not an error: it ends the search)
+    """A relaxed solution that breaks nothing: (w, a) in the tree's units."""
+
+    def __init__(self, weights: FloatArray, multipliers: FloatArray) -> None:
+        super().__init__("a candidate")
+        self.weights, self.multipliers = weights, multipliers
+
+
+@dataclass
+class Budget:
+    """Seconds and linear programs that one point may take; None: no limit."""
+
+    seconds: float | None = None
+    programs: int | None = None
+    started: float = field(default_factory=time.monotonic)
+
+    def check(self, programs: int) -> None:
+        if self.programs is not None and programs >= self.programs:
+            raise Expired(f"the limit of {self.programs:,} linear programs was reached")
+        if self.seconds is not None and time.monotonic() - self.started >= self.seconds:
+            raise Expired(f"the time limit of {self.seconds:g} s was reached")
+
+
+class Tree:
+    """The search for a refutation of one point.
+
+    Parameters
+    ----------
+    G : array (rows, features)
+        y_i (x_i - α), in units in which weights are about 1.
+    positive : boolean array
+    cap : array
+        Largest multipliers; inf for a hard margin.
+    budget : Budget
+    at_node : callable, optional
+        Called with (w, μ) of relaxed solutions; may raise to end the search.
+    """
+
+    def __init__(
+        self,
+        G: FloatArray,
+        positive: np.ndarray,
+        cap: FloatArray,
+        budget: Budget,
+        at_node: Callable[[FloatArray, FloatArray], None] | None = None,
+    ) -> None:
+        m, n = G.shape
+        self.all_G, self.all_positive, self.all_cap = np.ascontiguousarray(G), positive, cap
+        self.kept: IntArray = np.arange(m)
+        self.deleted: IntArray = np.arange(0)
+        self.lp = NodeLP(self.all_G, positive, cap)
+        self.n = n
+        self.budget = budget
+        self.at_node = at_node
+        self.region = np.zeros((kernel.N_KINDS, n))
+        self.region[[kernel.D_HIGH, kernel.W_HIGH, kernel.M_HIGH]] = np.inf
+        self.rows = np.zeros(m, np.int64)
+        self.kinds, self.items = np.zeros(8, np.int64), np.zeros(8, np.int64)
+        self.olds = np.zeros(8)
+        self.count = 0
+        self.programs_before = 0
+        self.nodes = self.leaves = self.backjumps = 0
+        self.refuted_share = 0.0
+        self.position_of_deleted: IntArray = np.arange(0)
+
+    @property
+    def programs(self) -> int:
+        return self.programs_before + self.lp.solved
+
+    # --- the trail of facts ---
+
+    def push(self, fact: Fact) -> int:
+        """Know one thing more; returns its position."""
+        if self.count == len(self.kinds):
+            for name in ("kinds", "items", "olds"):
+                setattr(self, name, np.concatenate([getattr(self, name)] * 2))
+        t, (kind, item, value) = self.count, fact
+        self.kinds[t], self.items[t] = kind, item
+        if kind < kernel.N_KINDS:
+            self.olds[t] = self.region[kind, item]
+            self.region[kind, item] = value
+            if kind in (kernel.SIGN, kernel.W_LOW, kernel.W_HIGH):
+                self.lp.know_weight(item, self.region[:, item])
+        else:
+            bit = 1 << (kind - kernel.N_KINDS)
+            self.olds[t] = self.rows[item]
+            self.rows[item] |= bit
+            self.lp.know_row(item, bit)
+        self.count = t + 1
+        return t
+
+    def pop_to(self, mark: int) -> None:
+        """Forget; the state of the linear program is for the caller to restore."""
+        for t in range(self.count - 1, mark - 1, -1):
+            kind, item = self.kinds[t], self.items[t]
+            if item < 0:
+                raise AssertionError("a deleted row is forgotten")
+            if kind < kernel.N_KINDS:
+                self.region[kind, item] = self.olds[t]
+            else:
+                self.rows[item] = int(self.olds[t])
+        self.count = mark
+
+    # --- refuting ---
+
+    def _refuted(self, status: int, value: float) -> Refutation | None:
+        """The leaf, if the prices of the linear program refute the node."""
+        found = self._pair(status, value)
+        return None if found is None else self._leaf(*found)
+
+    def _pair(self, status: int, value: float) -> tuple[FloatArray, FloatArray] | None:
+        if status not in (simplex.INFEASIBLE, simplex.CUT_OFF):
+            return None
+        for stretch in (1.0, 8.0, 64.0) if status == simplex.INFEASIBLE else (1.0,):
+            lam, v = self.lp.pair(status, value, stretch)
+            self._tidy(lam, v)
+            if self._value(lam, v) > ENOUGH:
+                return lam, v
+        return None
+
+    def _value(self, lam: FloatArray, v: FloatArray) -> float:
+        lp = self.lp
+        return float(kernel.leaf_value(lam, v, lp.G, lp.positive, lp.cap, self.rows, self.region))
+
+    def _tidy(self, lam: FloatArray, v: FloatArray) -> None:
+        """Prices that must not have a sign, by a float's rounding, get none."""
+        lam[np.abs(lam) < 1e-12] = 0.0
+        no_more = self.rows & (kernel.LESS | kernel.IN) == 0
+        lam[no_more & (lam < 0)] = 0.0
+        no_less = self.rows & (kernel.MORE | kernel.OUT) == 0
+        lam[:] = np.where(no_less, np.minimum(lam, self.lp.cap), lam)
+        sign, _, d_high, w_low, _, _, m_high = self.region
+        v[sign == 0] = 0.0
+        no_limit = np.isinf(d_high) & np.isinf(m_high) & (sign != 0)
+        v[:] = np.where(no_limit, sign * np.minimum(sign * v, w_low), v)
+
+    def _leaf(self, lam: FloatArray, v: FloatArray) -> Refutation:
+        lp = self.lp
+        needed = kernel.needed_facts(
+            lam, v, lp.G, lp.positive, lp.cap, self.rows.copy(), self.region.copy(),
+            self.kinds, self.items, self.olds, self.count, ENOUGH,
+        )  # fmt: skip
+        positions = set(np.flatnonzero(needed).tolist())
+        if len(self.deleted):  # a deleted row is needed where its column would lower the least v·μ
+            values = self.all_G[self.deleted] @ v
+            kept = lp.G @ v
+            inside = self.rows & kernel.OUT == 0
+            for side in (True, False):
+                rows = kept[inside & (lp.positive == side)]
+                limit = rows.min() if len(rows) and np.isinf(lp.cap[0]) else np.inf
+                low = (self.all_positive[self.deleted] == side) & (values < limit + 1e-9)
+                positions.update(self.position_of_deleted[low].tolist())
+        margins = {int(self.kept[i]): float(lam[i]) for i in np.flatnonzero(lam)}
+        self.leaves += 1
+        return Refutation(Leaf(margins, v.copy()), frozenset(positions))
+
+    def _probe(self, fact: Fact, saved, floor: float | None = None, most: int = _PROBE_PIVOTS):
+        """Assume the fact: (what refutes it, the fact that is refuted) or the value of its relaxation."""
+        self.budget.check(self.programs)
+        mark = self.count
+        self.push(fact)
+        status, value = self.lp.relax(self.region, most, _CUTOFF, 1)
+        found = self._pair(status, value)
+        refutation = None
+        if found is not None:
+            if floor is not None:
+                slack = 0.5 * (self._value(*found) - ENOUGH)
+                better = kernel.weakest(*found, self.lp.G, self.region, fact.kind, fact.item, fact.value, floor, slack)
+                better = _short(better, up=better > floor)
+                g = self.region[fact.kind, fact.item]
+                self.region[fact.kind, fact.item] = better
+                if self._value(*found) > ENOUGH:
+                    fact = fact._replace(value=better)
+                else:
+                    self.region[fact.kind, fact.item] = g
+            refutation = self._leaf(*found)
+        self.pop_to(mark)
+        self.lp.restore(saved)
+        return refutation, fact, min(value, _CUTOFF) if status != simplex.INFEASIBLE else _CUTOFF
+
+    def _fix(self, fact: Fact, refutation: Refutation, fixed: list) -> bool:
+        """The fact is refuted: know its opposite. True where the refutation does not need the fact: all is refuted."""
+        if self.count not in refutation.needed:
+            return True
+        position = self.push(opposite(fact))
+        fixed.append((position, self._stated(fact), refutation))
+        return False
+
+    def _stated(self, fact: Fact) -> Fact:
+        """The fact as proofs state it: with the row's number among all rows."""
+        return fact if fact.kind < kernel.N_KINDS else fact._replace(item=int(self.kept[fact.item]))
+
+    def _close(self, found: Refutation, fixed: list, mark: int) -> Refutation:
+        """Put the splits that led here around a proof, as far as it needs them."""
+        proof, needed = found
+        for position, fact, refutation in reversed(fixed):
+            if position in needed:
+                proof = Split(fact, refutation.proof, proof)
+                needed = (needed - {position}) | (refutation.needed - {position})
+        if mark <= self.count:
+            self.pop_to(mark)
+        return Refutation(proof, frozenset(needed))
+
+    # --- the root ---
+
+    def refute(self) -> Refutation:
+        """A refutation of the root; raises ``Expired``, ``Candidate`` or what ``at_node`` raises."""
+        fixed: list = []
+        found = self._presolve(fixed)
+        if found is None:
+            self._compact()
+            found = self._node(0, 1.0)
+        self.count = len(fixed)
+        proof = self._close(found, fixed, self.count + 1)
+        assert not proof.needed
+        return proof
+
+    def _presolve(self, fixed: list) -> Refutation | None:
+        """Signs, rows and bounds that the root forces, to a fixpoint."""
+        status, value = self.lp.relax(self.region, 5000, _CUTOFF)
+        found = self._refuted(status, value)
+        if found is not None:
+            return found
+        for _ in range(3):
+            before = self.count
+            for step in (self._presolve_signs, self._presolve_rows, self._presolve_bounds):
+                found = step(fixed)
+                if found is not None:
+                    return found
+            if self.count - before < 1 + 0.02 * len(self.rows):
+                break
+        return None
+
+    def _again(self, fixed: list) -> Refutation | None:
+        status, value = self.lp.relax(self.region, 5000, _CUTOFF)
+        self.lp.forget_slack_rows(0.3)
+        return self._refuted(status, value)
+
+    def _try(self, fact: Fact, saved, fixed: list, floor: float | None = None):
+        """Probe a fact and fix its opposite: (a refutation of all, whether something was fixed)."""
+        refutation, fact, _ = self._probe(fact, saved, floor)
+        if refutation is None:
+            return None, False
+        if self._fix(fact, refutation, fixed):
+            return refutation, True
+        return self._again(fixed), True
+
+    def _presolve_signs(self, fixed: list) -> Refutation | None:
+        saved = self.lp.save()
+        for j in range(self.n):
+            if self.region[kernel.SIGN, j]:
+                continue
+            for sign in (1.0, -1.0):
+                found, moved = self._try(Fact(kernel.SIGN, j, sign), saved, fixed)
+                if found is not None:
+                    return found
+                if moved:
+                    saved = self.lp.save()
+                    break
+        return None
+
+    def _presolve_rows(self, fixed: list) -> Refutation | None:
+        saved = self.lp.save()
+        hard = np.isinf(self.lp.cap)
+        for i in range(len(self.rows)):
+            if self.rows[i] or (hard[i] and self.lp.place_row[i] >= 0):
+                continue
+            found, moved = self._try(Fact(kernel.ROW_LESS, i), saved, fixed)
+            if found is not None:
+                return found
+            if moved:
+                saved = self.lp.save()
+        return None
+
+    def _presolve_bounds(self, fixed: list) -> Refutation | None:
+        return self._tighten(range(self.n), fixed)[0]
+
+    def _compact(self) -> None:
+        """Leave the rows out that can't be on: all that is known makes their margins exceed 1."""
+        out = self.rows & kernel.OUT != 0
+        if not out.any() or not np.isinf(self.lp.cap).all():
+            return
+        keep = np.flatnonzero(~out)
+        new_number = np.full(len(out), -1)
+        new_number[keep] = np.arange(len(keep))
+        self.deleted = self.kept[out]
+        positions = np.full(len(out), -1)
+        for t in range(self.count):
+            if self.kinds[t] >= kernel.N_KINDS:
+                row = self.items[t]
+                self.items[t] = new_number[row]
+                if self.kinds[t] == kernel.ROW_OUT:
+                    positions[row] = t
+        self.position_of_deleted = positions[out]
+        self.kept = self.kept[keep]
+        self.rows = self.rows[keep]
+        self.programs_before += self.lp.solved
+        pivots = self.lp.pivots
+        self.lp = NodeLP(self.all_G[keep], self.all_positive[keep], self.all_cap[keep])
+        self.lp.pivots = pivots
+        for j in range(self.n):
+            self.lp.know_weight(j, self.region[:, j])
+        for i in np.flatnonzero(self.rows):
+            self.lp.know_row(int(i), int(self.rows[i]))
+
+    # --- nodes ---
+
+    def _node(self, depth: int, share: float) -> Refutation:
+        """Refute what is known now; the linear program and the trail are left as they were, but for the former's basis."""
+        self.nodes += 1
+        mark, fixed = self.count, []
+        tightened = 0
+        while True:
+            self.budget.check(self.programs)
+            status, value = self.lp.relax(self.region, 3000, _CUTOFF)
+            found = self._refuted(status, value)
+            if found is not None:
+                self.refuted_share += share
+                return self._close(found, fixed, mark)
+            self.lp.forget_slack_rows(0.3)
+            lp = self.lp
+            w, a, mu = lp.weights(), lp.multipliers(), lp.gradient()
+            features, states = kernel.violations(
+                w, mu, lp.x[self.n : 2 * self.n], a, lp.r[: lp.m], self.region, self.rows, lp.cap
+            )
+            if max(features.max(), states.max()) < _COMPLEMENTARY:
+                raise Candidate(w, a)
+            if self.at_node is not None:
+                self.at_node(w, mu)
+            if tightened < 1:
+                tightened += 1
+                worst = np.argsort(-features)[:_TIGHTENED_FEATURES]
+                found, moved = self._tighten(worst.tolist(), fixed)
+                if found is not None:
+                    self.refuted_share += share
+                    return self._close(found, fixed, mark)
+                if moved:
+                    continue
+            found, branch = self._strong_branching(value, w, mu, features, states, fixed)
+            if found is not None:
+                self.refuted_share += share
+                return self._close(found, fixed, mark)
+            if branch is None:
+                continue
+            if depth >= _DEEPEST:
+                raise Expired(f"the tree is {_DEEPEST} splits deep")
+            return self._close(self._branch(branch, depth, share), fixed, mark)
+
+    def _branch(self, fact: Fact, depth: int, share: float) -> Refutation:
+        saved = self.lp.save()
+        mark = self.count
+        self.push(fact)
+        first = self._node(depth + 1, share / 2)
+        self.pop_to(mark)
+        self.lp.restore(saved)
+        if mark not in first.needed:
+            self.backjumps += 1
+            self.refuted_share += share / 2
+            return first
+        self.push(opposite(fact))
+        second = self._node(depth + 1, share / 2)
+        self.pop_to(mark)
+        self.lp.restore(saved)
+        if mark not in second.needed:
+            return second
+        proof = Split(self._stated(fact), first.proof, second.proof)
+        return Refutation(proof, (first.needed | second.needed) - {mark})
+
+    def _strong_branching(self, value, w, mu, features, states, fixed):
+        """(A refutation, None), (None, the fact to branch on), or (None, None) where something was fixed."""
+        order = np.argsort(-np.concatenate([features, states]))[:_STRONG_CANDIDATES]
+        saved = self.lp.save()
+        best, best_score = None, -1.0
+        for number in order.tolist():
+            size = features[number] if number < self.n else states[number - self.n]
+            if size < _COMPLEMENTARY:
+                break
+            fact, floor = self._question(number, w, mu)
+            values = []
+            for side in (fact, opposite(fact)):
+                refutation, side, reached = self._probe(side, saved, floor)
+                if refutation is not None:
+                    if self._fix(side, refutation, fixed):
+                        return refutation, None
+                    return None, None
+                values.append(max(reached - value, 1e-6))
+            score = values[0] * values[1]
+            if score > best_score:
+                best, best_score = (fact if values[0] >= values[1] else opposite(fact)), score
+        return None, best
+
+    def _question(self, number: int, w: FloatArray, mu: FloatArray) -> tuple[Fact, float | None]:
+        """What to split on for the violation of this number: features first, then rows."""
+        if number >= self.n:
+            i = number - self.n
+            return Fact(kernel.ROW_LESS if self.lp.r[i] > 1 else kernel.ROW_IN, i), None
+        if not self.region[kernel.SIGN, number]:
+            return Fact(kernel.SIGN, number, 1.0 if w[number] > 0 else -1.0), None
+        low, high = self.region[kernel.D_LOW, number], self.region[kernel.D_HIGH, number]
+        ratio = abs(mu[number]) / abs(w[number])
+        return Fact(kernel.D_HIGH, number, min(max(_short(ratio, up=True), low), high)), None
+
+    def _tighten(self, features, fixed: list) -> tuple[Refutation | None, bool]:
+        """Bounds of weights, gradients and their ratios that the relaxation forces."""
+        moved_any = False
+        for j in features:
+            if not self.region[kernel.SIGN, j]:
+                continue
+            for kind in (kernel.D_LOW, kernel.D_HIGH, kernel.W_LOW, kernel.W_HIGH, kernel.M_LOW, kernel.M_HIGH):
+                found, moved = self._tighten_one(j, kind, fixed)
+                moved_any |= moved
+                if found is not None:
+                    return found, True
+        return None, moved_any
+
+    def _tighten_one(self, j: int, kind: int, fixed: list) -> tuple[Refutation | None, bool]:
+        """Assume that a bound lies beyond the relaxed solution."""
+        w, mu = abs(self.lp.x[j]), abs(float(self.lp.x[2 * self.n :] @ self.lp.G[:, j]))
+        if kind in (kernel.D_LOW, kernel.D_HIGH):
+            now = mu / w if w > 1e-9 else np.inf
+        else:
+            now = w if kind in (kernel.W_LOW, kernel.W_HIGH) else mu
+        rising = kind in (kernel.D_LOW, kernel.W_LOW, kernel.M_LOW)  # assumed is a low bound above the solution
+        limit = self.region[_OPPOSITE[kind], j]
+        if rising:
+            trial = 4 * now + 0.25 if np.isinf(limit) else (0.5 * (now + limit) if kind != kernel.D_LOW else np.sqrt(now * limit))
+            if np.isinf(now) or trial <= now or (limit - now) < 0.05 * (1e-3 + now):
+                return None, False
+        else:
+            if now <= 1e-9 or np.isinf(now):
+                return None, False
+            trial = 0.5 * (now + limit) if kind != kernel.D_HIGH or limit > 0 else 0.25 * now
+            if kind == kernel.D_HIGH and limit > 0:
+                trial = np.sqrt(now * limit)
+            if now - limit < 0.05 * now:
+                return None, False
+        saved = self.lp.save()
+        return self._try(Fact(kind, j, _short(trial, up=rising)), saved, fixed, now)
+
+
+def _short(value: float, *, up: bool, bits: int = 12) -> float:
+    """The nearest number of so many bits that is not below (not above) the value."""
+    if value == 0.0 or np.isinf(value):
+        return value
+    mantissa, exponent = np.frexp(value)
+    scaled = np.ceil(mantissa * 2**bits) if up else np.floor(mantissa * 2**bits)
+    return float(np.ldexp(scaled, exponent - bits))
