@@ -129,11 +129,11 @@ def leaf_value(lam, v, G, positive, cap, rows, region):
             total += lam[i]
             for j in range(n):
                 W[j] += lam[i] * G[i, j]
-    total += least_gradient(v, G, positive, cap, rows)
+    terms = np.empty(n)
     for j in range(n):
         g = region[:, j]
-        total -= supremum(W[j], v[j], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
-    return total
+        terms[j] = supremum(W[j], v[j], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
+    return _total(total, least_gradient(v, G, positive, cap, rows), terms)
 
 
 @njit(cache=True)
@@ -148,43 +148,59 @@ def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, cou
         if lam[i] != 0.0:
             for j in range(n):
                 W[j] += lam[i] * G[i, j]
-    slack = leaf_value(lam, v, G, positive, cap, rows, region) - enough
+    base = 0.0
+    for i in range(m):
+        base += lam[i]
     gradient = least_gradient(v, G, positive, cap, rows)
+    terms = np.empty(n)
+    for j in range(n):
+        g = region[:, j]
+        terms[j] = supremum(W[j], v[j], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
     needed = np.zeros(count, np.bool_)
+    settled = np.zeros((N_KINDS, n), np.bool_)  # a later fact of the same kind is needed: this one is not
     for t in range(count - 1, -1, -1):
         kind, item = kinds[t], items[t]
         if item < 0:  # a row that was deleted: not for here
             continue
         if kind < N_KINDS:
+            if settled[kind, item]:
+                continue
             g = region[:, item].copy()
-            before = supremum(W[item], v[item], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
             g[kind] = olds[t]
-            after = supremum(W[item], v[item], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
-            loss = 0.0 if after == before else after - before
-            if loss <= slack:
-                slack -= max(loss, 0.0)
+            before = terms[item]
+            terms[item] = supremum(W[item], v[item], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
+            if _total(base, gradient, terms) > enough:
                 region[kind, item] = olds[t]
             else:
+                terms[item] = before
                 needed[t] = True
+                settled[kind, item] = True
             continue
         bit = 1 << (kind - N_KINDS)
-        left = rows[item] & ~bit
+        kept = rows[item]
+        left = kept & ~bit
         if (lam[item] < 0.0 and not left & (LESS | IN)) or (lam[item] > cap[item] and not left & (MORE | OUT)):
             needed[t] = True
             continue
-        if not bit & (OUT | IN):
-            rows[item] = left
-            continue
-        kept = rows[item]
         rows[item] = left
-        after = least_gradient(v, G, positive, cap, rows)
-        if gradient == np.inf and after < np.inf or gradient - after > slack:
-            rows[item] = kept
-            needed[t] = True
-        elif after < np.inf:
-            slack -= gradient - after
-            gradient = after
+        if bit & (OUT | IN):
+            after = least_gradient(v, G, positive, cap, rows)
+            if _total(base, after, terms) > enough:
+                gradient = after
+            else:
+                rows[item] = kept
+                needed[t] = True
     return needed
+
+
+@njit(cache=True)
+def _total(base, gradient, terms):
+    total = base
+    for j in range(len(terms)):
+        if terms[j] == np.inf:
+            return -np.inf
+        total -= terms[j]
+    return total + gradient
 
 
 @njit(cache=True)
@@ -204,7 +220,7 @@ def weakest(lam, v, G, region, kind, item, value, floor, slack):
             middle = np.sqrt(good * bad)
         g[kind] = middle
         then = supremum(W, v[item], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
-        if then == now or then - now <= slack:
+        if then <= now or then - now <= slack < np.inf:
             good = middle
         else:
             bad = middle

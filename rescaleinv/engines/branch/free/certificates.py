@@ -12,7 +12,7 @@ from rescaleinv._util.types import FloatArray
 from rescaleinv.engines.branch.free import _leaf_kernel as kernel
 from rescaleinv.engines.branch.free.problem import PointProblem
 from rescaleinv.engines.branch.free.tree import Fact, Leaf, Proof, Split, opposite
-from rescaleinv.theory.rationals import rational_text, solve
+from rescaleinv.theory.rationals import nonnegative_solution, rational_text, solve
 
 # Prices are rounded to multiples of 2^-bits; the values of leaves have more than that to spare.
 _BITS = 40
@@ -126,7 +126,26 @@ class Writer:
         if change is not None:
             for i, by in zip(chosen, change, strict=True):
                 margins[i] += by
-        return margins
+        return margins if self._on_limits(margins, must.tolist(), limit) else self._by_simplex(margins, must.tolist(), limit)
+
+    def _on_limits(self, margins: dict[int, Fraction], features: list[int], limit: FloatArray) -> bool:
+        """Are these prices exactly what they must be, without a change of any sign?"""
+        whole, scales = self.problem.whole, self.problem.scales
+        return all(
+            sum((price * whole[i][j] for i, price in margins.items()), Fraction(0)) == Fraction(float(limit[j])) * scales[j]
+            for j in features
+        )
+
+    def _by_simplex(self, margins: dict[int, Fraction], features: list[int], limit: FloatArray) -> dict[int, Fraction]:
+        """Prices with the same sum from any rows, by the exact simplex method, where rounding met dependent rows."""
+        if min(margins.values()) < 0:
+            return margins
+        problem = self.problem
+        count = len(problem.whole)
+        lines = [[problem.whole[i][j] for i in range(count)] for j in features] + [[1] * count]
+        right = [Fraction(float(limit[j])) * problem.scales[j] for j in features] + [sum(margins.values(), Fraction(0))]
+        found = nonnegative_solution(lines, right, first=list(margins)).solution
+        return margins if found is None else {i: price for i, price in enumerate(found) if price}
 
 
 def _with(region: FloatArray, fact: Fact) -> FloatArray:

@@ -18,7 +18,8 @@ from rescaleinv.engines.branch.free.node_lp import NodeLP
 # A pair refutes a node where its value exceeds this; the rest is for rounding it to short rationals.
 ENOUGH = 1 + 1e-6
 _CUTOFF = 1 + 2e-5
-# Violations below are none: the relaxed solution is a candidate.
+# With violations below the first number a relaxed solution is a candidate, to be examined; below the second there are none.
+_NEARLY = 1e-4
 _COMPLEMENTARY = 1e-7
 _STRONG_CANDIDATES = 6
 _PROBE_PIVOTS = 40
@@ -99,12 +100,23 @@ class Expired(Exception):
     """The budget is used up; the message says which."""
 
 
-class Candidate(Exception):  # noqa: N818 (not an error: it ends the search)
-    """A relaxed solution that breaks nothing: (w, a) in the tree's units."""
+class Direction(NamedTuple):
+    """Why a candidate is not in the closure: h·μ can't be positive unless one of the rows ``outside`` has a multiplier.
 
-    def __init__(self, weights: FloatArray, multipliers: FloatArray) -> None:
-        super().__init__("a candidate")
-        self.weights, self.multipliers = weights, multipliers
+    ``h`` (feature -> value, of the signs of the candidate's weights) and ``offset`` as in ``Vanishing``.
+    """
+
+    h: dict[int, Fraction]
+    offset: Fraction
+    outside: frozenset[int]
+
+
+class _Fixed(NamedTuple):
+    """A fact (or several) that a refutation or a direction forces, by its position in the trail."""
+
+    positions: frozenset[int]
+    needed: frozenset[int]
+    wrap: Callable[[Proof], Proof]
 
 
 @dataclass
@@ -133,6 +145,9 @@ class Tree:
     cap : array
         Largest multipliers; inf for a hard margin.
     budget : Budget
+    examine : callable
+        Called with the weights of a relaxed solution that breaks hardly anything, and whether it breaks nothing at all:
+        says why it is not in the closure, raises if it is, or returns None (only in the former case) if it can't tell.
     at_node : callable, optional
         Called with (w, μ) of relaxed solutions; may raise to end the search.
     """
@@ -143,6 +158,7 @@ class Tree:
         positive: np.ndarray,
         cap: FloatArray,
         budget: Budget,
+        examine: Callable[[FloatArray, bool], Direction | None],
         at_node: Callable[[FloatArray, FloatArray], None] | None = None,
     ) -> None:
         m, n = G.shape
@@ -152,7 +168,7 @@ class Tree:
         self.lp = NodeLP(self.all_G, positive, cap)
         self.n = n
         self.budget = budget
-        self.at_node = at_node
+        self.examine, self.at_node = examine, at_node
         self.region = np.zeros((kernel.N_KINDS, n))
         self.region[[kernel.D_HIGH, kernel.W_HIGH, kernel.M_HIGH]] = np.inf
         self.rows = np.zeros(m, np.int64)
@@ -279,44 +295,43 @@ class Tree:
         self.lp.restore(saved)
         return refutation, fact, min(value, _CUTOFF) if status != simplex.INFEASIBLE else _CUTOFF
 
-    def _fix(self, fact: Fact, refutation: Refutation, fixed: list) -> bool:
+    def _fix(self, fact: Fact, refutation: Refutation, fixed: list[_Fixed]) -> bool:
         """The fact is refuted: know its opposite. True where the refutation does not need the fact: all is refuted."""
         if self.count not in refutation.needed:
             return True
         position = self.push(opposite(fact))
-        fixed.append((position, self._stated(fact), refutation))
+        stated, refuted = self._stated(fact), refutation.proof
+        fixed.append(
+            _Fixed(frozenset([position]), refutation.needed - {position}, lambda rest: Split(stated, refuted, rest))
+        )
         return False
 
     def _stated(self, fact: Fact) -> Fact:
         """The fact as proofs state it: with the row's number among all rows."""
         return fact if fact.kind < kernel.N_KINDS else fact._replace(item=int(self.kept[fact.item]))
 
-    def _close(self, found: Refutation, fixed: list, mark: int) -> Refutation:
+    def _close(self, found: Refutation, fixed: list[_Fixed], mark: int) -> Refutation:
         """Put the splits that led here around a proof, as far as it needs them."""
         proof, needed = found
-        for position, fact, refutation in reversed(fixed):
-            if position in needed:
-                proof = Split(fact, refutation.proof, proof)
-                needed = (needed - {position}) | (refutation.needed - {position})
-        if mark <= self.count:
-            self.pop_to(mark)
+        for one in reversed(fixed):
+            if one.positions & needed:
+                proof = one.wrap(proof)
+                needed = (needed - one.positions) | one.needed
+        self.pop_to(mark)
         return Refutation(proof, frozenset(needed))
 
     # --- the root ---
 
     def refute(self) -> Refutation:
-        """A refutation of the root; raises ``Expired``, ``Candidate`` or what ``at_node`` raises."""
-        fixed: list = []
+        """A refutation of the root; raises ``Expired``, or what ``examine`` and ``at_node`` raise."""
+        fixed: list[_Fixed] = []
         found = self._presolve(fixed)
         if found is None:
             self._compact()
             found = self._node(0, 1.0)
-        self.count = len(fixed)
-        proof = self._close(found, fixed, self.count + 1)
-        assert not proof.needed
-        return proof
+        return self._close(found, fixed, self.count)
 
-    def _presolve(self, fixed: list) -> Refutation | None:
+    def _presolve(self, fixed: list[_Fixed]) -> Refutation | None:
         """Signs, rows and bounds that the root forces, to a fixpoint."""
         status, value = self.lp.relax(self.region, 5000, _CUTOFF)
         found = self._refuted(status, value)
@@ -332,12 +347,12 @@ class Tree:
                 break
         return None
 
-    def _again(self, fixed: list) -> Refutation | None:
+    def _again(self, fixed: list[_Fixed]) -> Refutation | None:
         status, value = self.lp.relax(self.region, 5000, _CUTOFF)
         self.lp.forget_slack_rows(0.3)
         return self._refuted(status, value)
 
-    def _try(self, fact: Fact, saved, fixed: list, floor: float | None = None):
+    def _try(self, fact: Fact, saved, fixed: list[_Fixed], floor: float | None = None):
         """Probe a fact and fix its opposite: (a refutation of all, whether something was fixed)."""
         refutation, fact, _ = self._probe(fact, saved, floor)
         if refutation is None:
@@ -346,7 +361,7 @@ class Tree:
             return refutation, True
         return self._again(fixed), True
 
-    def _presolve_signs(self, fixed: list) -> Refutation | None:
+    def _presolve_signs(self, fixed: list[_Fixed]) -> Refutation | None:
         saved = self.lp.save()
         for j in range(self.n):
             if self.region[kernel.SIGN, j]:
@@ -360,7 +375,7 @@ class Tree:
                     break
         return None
 
-    def _presolve_rows(self, fixed: list) -> Refutation | None:
+    def _presolve_rows(self, fixed: list[_Fixed]) -> Refutation | None:
         saved = self.lp.save()
         hard = np.isinf(self.lp.cap)
         for i in range(len(self.rows)):
@@ -373,7 +388,7 @@ class Tree:
                 saved = self.lp.save()
         return None
 
-    def _presolve_bounds(self, fixed: list) -> Refutation | None:
+    def _presolve_bounds(self, fixed: list[_Fixed]) -> Refutation | None:
         return self._tighten(range(self.n), fixed)[0]
 
     def _compact(self) -> None:
@@ -409,7 +424,7 @@ class Tree:
     def _node(self, depth: int, share: float) -> Refutation:
         """Refute what is known now; the linear program and the trail are left as they were, but for the former's basis."""
         self.nodes += 1
-        mark, fixed = self.count, []
+        mark, fixed = self.count, list[_Fixed]()
         tightened = 0
         while True:
             self.budget.check(self.programs)
@@ -424,8 +439,14 @@ class Tree:
             features, states = kernel.violations(
                 w, mu, lp.x[self.n : 2 * self.n], a, lp.r[: lp.m], self.region, self.rows, lp.cap
             )
-            if max(features.max(), states.max()) < _COMPLEMENTARY:
-                raise Candidate(w, a)
+            worst_violation = max(features.max(), states.max())
+            if worst_violation < _NEARLY:
+                why = self.examine(w, worst_violation < _COMPLEMENTARY)
+                if why is not None:
+                    found = self._exclude(why, depth, share, fixed)
+                    if found is not None:
+                        return self._close(found, fixed, mark)
+                    continue
             if self.at_node is not None:
                 self.at_node(w, mu)
             if tightened < 1:
@@ -437,15 +458,45 @@ class Tree:
                     return self._close(found, fixed, mark)
                 if moved:
                     continue
+            known = self.count
             found, branch = self._strong_branching(value, w, mu, features, states, fixed)
             if found is not None:
                 self.refuted_share += share
                 return self._close(found, fixed, mark)
             if branch is None:
-                continue
+                if self.count > known:
+                    continue
+                raise Expired("the relaxation can't be refined any more")
             if depth >= _DEEPEST:
                 raise Expired(f"the tree is {_DEEPEST} splits deep")
             return self._close(self._branch(branch, depth, share), fixed, mark)
+
+    def _exclude(self, why: Direction, depth: int, share: float, fixed: list[_Fixed]) -> Refutation | None:
+        """Exclude a candidate that is not in the closure: a refutation, or None where something is known more now."""
+        for j in why.h:
+            if not self.region[kernel.SIGN, j]:
+                return self._branch(Fact(kernel.SIGN, j, 1.0 if why.h[j] > 0 else -1.0), depth, share)
+            if (why.h[j] > 0) != (self.region[kernel.SIGN, j] > 0):
+                raise Expired("a candidate has weights within rounding of zero")
+        open_rows = [i for i in range(len(self.rows)) if int(self.kept[i]) in why.outside and not self.rows[i] & kernel.OUT]
+        for i in open_rows:
+            found, moved = self._try(Fact(kernel.ROW_LESS, i), self.lp.save(), fixed)
+            if found is not None:
+                return found
+            if not moved:
+                return self._branch(Fact(kernel.ROW_LESS, i), depth, share)
+        positions = frozenset(self.push(Fact(kernel.W_HIGH, j, 0.0)) for j in why.h)
+        fixed.append(_Fixed(positions, self._positions(why), lambda rest: Vanishing(why.h, why.offset, rest)))
+        return None
+
+    def _positions(self, why: Direction) -> frozenset[int]:
+        """The facts that a direction rests on: signs, and rows that are out."""
+        kinds, items = self.kinds[: self.count], self.items[: self.count]
+        signs = np.flatnonzero((kinds == kernel.SIGN) & np.isin(items, list(why.h)))
+        outside = [i for i in range(len(self.rows)) if int(self.kept[i]) in why.outside]
+        rows = np.flatnonzero((kinds == kernel.ROW_OUT) & np.isin(items, outside) & (items >= 0))
+        deleted = self.position_of_deleted[[int(i) in why.outside for i in self.deleted]] if len(self.deleted) else []
+        return frozenset([*signs.tolist(), *rows.tolist(), *map(int, deleted)])
 
     def _branch(self, fact: Fact, depth: int, share: float) -> Refutation:
         saved = self.lp.save()
@@ -476,10 +527,12 @@ class Tree:
             size = features[number] if number < self.n else states[number - self.n]
             if size < _COMPLEMENTARY:
                 break
-            fact, floor = self._question(number, w, mu)
+            fact = self._question(number, w, mu)
+            if fact is None:
+                continue
             values = []
             for side in (fact, opposite(fact)):
-                refutation, side, reached = self._probe(side, saved, floor)
+                refutation, side, reached = self._probe(side, saved)
                 if refutation is not None:
                     if self._fix(side, refutation, fixed):
                         return refutation, None
@@ -490,18 +543,20 @@ class Tree:
                 best, best_score = (fact if values[0] >= values[1] else opposite(fact)), score
         return None, best
 
-    def _question(self, number: int, w: FloatArray, mu: FloatArray) -> tuple[Fact, float | None]:
-        """What to split on for the violation of this number: features first, then rows."""
+    def _question(self, number: int, w: FloatArray, mu: FloatArray) -> Fact | None:
+        """What to split on for the violation of this number (features first, then rows); None where nothing is left."""
         if number >= self.n:
             i = number - self.n
-            return Fact(kernel.ROW_LESS if self.lp.r[i] > 1 else kernel.ROW_IN, i), None
+            return Fact(kernel.ROW_LESS if self.lp.r[i] > 1 else kernel.ROW_IN, i)
         if not self.region[kernel.SIGN, number]:
-            return Fact(kernel.SIGN, number, 1.0 if w[number] > 0 else -1.0), None
+            return Fact(kernel.SIGN, number, 1.0 if w[number] > 0 else -1.0)
         low, high = self.region[kernel.D_LOW, number], self.region[kernel.D_HIGH, number]
-        ratio = abs(mu[number]) / abs(w[number])
-        return Fact(kernel.D_HIGH, number, min(max(_short(ratio, up=True), low), high)), None
+        ratio = _short(abs(mu[number]) / abs(w[number]), up=True)
+        if not low < ratio < high:
+            ratio = _short(float(np.sqrt(low * high)), up=True, bits=30)
+        return Fact(kernel.D_HIGH, number, ratio) if low < ratio < high else None
 
-    def _tighten(self, features, fixed: list) -> tuple[Refutation | None, bool]:
+    def _tighten(self, features, fixed: list[_Fixed]) -> tuple[Refutation | None, bool]:
         """Bounds of weights, gradients and their ratios that the relaxation forces."""
         moved_any = False
         for j in features:
@@ -514,7 +569,7 @@ class Tree:
                     return found, True
         return None, moved_any
 
-    def _tighten_one(self, j: int, kind: int, fixed: list) -> tuple[Refutation | None, bool]:
+    def _tighten_one(self, j: int, kind: int, fixed: list[_Fixed]) -> tuple[Refutation | None, bool]:
         """Assume that a bound lies beyond the relaxed solution."""
         w, mu = abs(self.lp.x[j]), abs(float(self.lp.x[2 * self.n :] @ self.lp.G[:, j]))
         if kind in (kernel.D_LOW, kernel.D_HIGH):

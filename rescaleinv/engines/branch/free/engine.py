@@ -1,0 +1,150 @@
+"""Strong verdicts about every rescaling at 16 to 60 features: the engine around the tree."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+
+from rescaleinv._util.progress import progress_bar
+from rescaleinv._util.types import FloatArray
+from rescaleinv.certificates.certificate import Certificate, Witness
+from rescaleinv.certificates.finite_rescaling import label_at_finite_rescaling
+from rescaleinv.certificates.two_rescalings import witness_from
+from rescaleinv.engines import Engine, EngineSettings
+from rescaleinv.engines.branch.free.decide import Decision, decide
+from rescaleinv.engines.branch.free.tree import Budget
+from rescaleinv.errors import CertificateError, InputError
+from rescaleinv.theory.exact_svm import ExactClassifier
+from rescaleinv.theory.svm import exact_svm_at
+from rescaleinv.theory.training_set import TrainingSet, require_training_set
+from rescaleinv.verdict import Verdict, Verdicts, verdict_words
+
+DEFAULT_MAX_PROGRAMS = 20_000
+# Decisions that are kept, so that a certificate is not searched for again.
+_KEPT = 10_000
+
+
+class TreeEngine(Engine):
+    """Decides whether a label is the same for every rescaling, by branch and bound, one point at a time.
+
+    The closure of all rescaled SVMs is connected: if no classifier in it has the decision value 0 at the point, all give
+    it one label. The tree refutes that there is one, and each of its leaves is an inequality of rationals; a strong verdict
+    is given only after its certificate was checked. It is no good at finding flips: let a search for them go before it.
+    A point whose decision value comes to 0 exactly is UNKNOWN here (a tie).
+
+    Parameters
+    ----------
+    training_set : TrainingSet
+        Must be separable.
+    time_limit : float, optional
+        Seconds per point; beyond it the verdict is UNKNOWN.
+    max_programs : int, optional
+        Linear programs per point. With this limit alone, verdicts are the same on every machine.
+    try_costs : callable, optional
+        See ``decide``: a search for flips that is asked at every node.
+    left_out : int
+        How many rows were left out of the data to make it separable, to be stated in certificates.
+    progress : bool, optional
+        A progress bar on stderr; if not given, only on a terminal and when it takes long.
+
+    Examples
+    --------
+    >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    >>> verdicts = TreeEngine(ts).certify([[-1, 4], [3, 3], [0, 0]])
+    >>> verdicts.code
+    array([ 0,  1, -1], dtype=int8)
+    >>> from rescaleinv.verify import check
+    >>> check(verdicts.certificate(1).to_json())
+    'strongly positive'
+    """
+
+    name = "tree"
+
+    def __init__(
+        self,
+        training_set: TrainingSet,
+        *,
+        time_limit: float | None = None,
+        max_programs: int | None = DEFAULT_MAX_PROGRAMS,
+        try_costs: Any = None,
+        left_out: int = 0,
+        progress: bool | None = None,
+    ) -> None:
+        require_training_set(training_set)
+        if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+            raise InputError(f"time_limit is {time_limit!r}; a positive number of seconds, or None, is needed")
+        if max_programs is not None and (not isinstance(max_programs, Integral) or max_programs < 1):
+            raise InputError(f"max_programs is {max_programs!r}; a positive whole number, or None, is needed")
+        if not isinstance(left_out, Integral) or left_out < 0:
+            raise InputError(f"left_out is {left_out!r}; a number of rows is needed")
+        self.training_set: TrainingSet = training_set
+        self.time_limit: float | None = None if time_limit is None or time_limit == float("inf") else float(time_limit)
+        self.max_programs: int | None = None if max_programs is None else int(max_programs)
+        self.try_costs: Any = try_costs
+        self.left_out: int = int(left_out)
+        self.progress: bool | None = progress
+        self._decisions: dict[bytes, Decision] = {}
+
+    @classmethod
+    def from_settings(cls, training_set: TrainingSet, settings: EngineSettings) -> Self:
+        return cls(training_set, time_limit=settings.time_limit, left_out=settings.left_out)
+
+    def precompute(self) -> None:
+        """Find the SVM, exact, at the scaling in which all features have about the same range."""
+        _ = self._reference
+
+    @cached_property
+    def _reference(self) -> ExactClassifier:
+        return exact_svm_at(self.training_set, np.ldexp(1.0, -self.training_set.conditioning.exponent))
+
+    def decide(self, point: FloatArray, budget: Budget | None = None) -> Decision:
+        """One point (checked), within the budget, or within the engine's limits; kept for its certificate."""
+        key = np.asarray(point, dtype=np.float64).tobytes()
+        known = self._decisions.get(key)
+        if known is not None and (known.code != Verdict.UNKNOWN):
+            return known
+        limits = Budget(self.time_limit, self.max_programs) if budget is None else budget
+        found = decide(
+            self.training_set, self._reference, point, limits, try_costs=self.try_costs, left_out=self.left_out
+        )
+        if len(self._decisions) < _KEPT:
+            self._decisions[key] = found
+        return found
+
+    def certify_checked(self, rows: FloatArray) -> Verdicts:
+        self.precompute()
+        codes, reasons = np.full(len(rows), Verdict.UNKNOWN, dtype=np.int8), np.full(len(rows), "", dtype=object)
+        with progress_bar("points", self.progress, len(rows)) as bar:
+            for i, row in enumerate(rows):
+                decision = self.decide(row)
+                codes[i], reasons[i] = decision.code, decision.reason
+                bar.show(i + 1)
+        status = np.where(codes == Verdict.UNKNOWN, "", "certified").astype(object)
+        unknown = np.full(len(rows), np.nan)
+        return Verdicts(codes, unknown, unknown.copy(), reasons, status, rows, self)
+
+    def explain(self, point: Any) -> Witness:
+        """Two rescalings that disagree about a neutral point, and the certificate of it."""
+        row = self._checked_point(point)
+        decision = self.decide(row)
+        if decision.flip is None:
+            raise CertificateError(f"the point is {verdict_words(decision.code)}, not neutral; {decision.reason}".rstrip("; "))
+        exact_point = [Fraction(x) for x in row.tolist()]
+        flipped = label_at_finite_rescaling(self.training_set, *decision.flip, exact_point)
+        sides = [self._reference, flipped]
+        if self._reference.decision_value(exact_point) < 0:
+            sides.reverse()
+        return witness_from(self.training_set, exact_point, *sides, left_out=self.left_out)
+
+    def certificate(self, point: Any, verdict: Verdict) -> Certificate:
+        """The certificate of a point's verdict."""
+        decision = self.decide(self._checked_point(point))
+        if decision.code != verdict or verdict == Verdict.UNKNOWN:
+            raise CertificateError(f"the verdict was not found again: {decision.reason or verdict_words(decision.code)}")
+        if decision.certificate is not None:
+            return decision.certificate
+        return self.explain(point).certificate
