@@ -219,6 +219,8 @@ REGISTRY: dict[str, Registered] = {
     "complex": Registered(
         "complex.engine:ComplexEngine", Abilities(every_rescaling=True, enumerates=True, proof="training set")
     ),
+    "staged": Registered("staged:StagedEngine", Abilities(every_rescaling=True, proof="point")),
+    "tree": Registered("branch.free.engine:TreeEngine", Abilities(every_rescaling=True, proof="point")),
     "milp": Registered("milp.engine:MilpEngine", Abilities(every_rescaling=True), variants="milp.solvers:BACKENDS"),
     "gap": Registered(
         "branch.engine:GapEngine",

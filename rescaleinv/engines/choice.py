@@ -14,8 +14,12 @@ from rescaleinv.errors import InputError, NotAvailableError
 from rescaleinv.theory.inputs import listing
 from rescaleinv.theory.training_set import TrainingSet
 
-# With so many features the enumeration takes a minute or so, and a point by MILP takes seconds.
-_MOST_FEATURES = 15
+# Up to here "auto" enumerates: it takes seconds with so many features, and some more with few rows.
+_MOST_FEATURES = 12
+_MOST_FEATURES_OF_FEW_ROWS, _FEW_ROWS = 15, 40
+# Beyond the sizes of the paper "auto" stops the enumeration after some seconds: other engines may be faster.
+_PAPER_FEATURES, _PAPER_ROWS = 10, 100
+_SECONDS_OF_AUTO = 10.0
 # However many features: where there can't be more vertices than this, all of them are soon found.
 _FEW_VERTICES = 1_000_000
 # When "auto" gives an enumeration up: a minute or so, and some 2 GB, with 16 features.
@@ -79,10 +83,14 @@ class EngineChoice:
     def _made(self) -> Engine:
         settings = self._settings
         if self._fallback is not None:
+            seconds = settings.max_seconds
+            if seconds is None and not _is_papers_size(self._training_set):
+                seconds = _SECONDS_OF_AUTO
             settings = replace(
                 settings,
                 fallback=make_engine(self._fallback, self._training_set, settings),
                 max_vertices=_BUDGET_OF_AUTO if settings.max_vertices is None else settings.max_vertices,
+                max_seconds=seconds,
             )
         return make_engine(self.name, self._training_set, settings)
 
@@ -131,17 +139,31 @@ def choose_engine(name: str, training_set: TrainingSet, settings: EngineSettings
     if len(able) == 1:
         reason = _of_ranges(settings) or "the only engine for this"
         return EngineChoice(full_name(able[0]), reason, training_set, settings)
-    n = int((np.ptp(training_set.features, axis=0) > 0).sum())
+    n = _n_varying(training_set)
     size = f"{n} feature{'s' * (n != 1)} that var{'y' if n != 1 else 'ies'} and {training_set.n_rows} rows"
     enumerating = [name for name in able if registered(name).abilities.enumerates]
     others = [full_name(name) for name in able if name not in enumerating]
-    if enumerating and (n <= _MOST_FEATURES or most_vertices(n, training_set.n_rows) <= _FEW_VERTICES):
+    if enumerating and _can_be_enumerated(n, training_set.n_rows):
         reason = f"{size} have few enough vertices to enumerate"
         return EngineChoice(
             full_name(enumerating[0]), reason, training_set, settings, fallback=others[0] if others else None
         )
-    reason = f"{size} have too many vertices to enumerate (more than {_MOST_FEATURES} features)"
+    reason = f"{size} have too many vertices to enumerate"
     return EngineChoice(others[0], reason, training_set, settings)
+
+
+def _n_varying(training_set: TrainingSet) -> int:
+    """Features that are not constant: no others ever get weight."""
+    return int((np.ptp(training_set.features, axis=0) > 0).sum())
+
+
+def _can_be_enumerated(n_features: int, n_rows: int) -> bool:
+    most = _MOST_FEATURES_OF_FEW_ROWS if n_rows <= _FEW_ROWS else _MOST_FEATURES
+    return n_features <= most or most_vertices(n_features, n_rows) <= _FEW_VERTICES
+
+
+def _is_papers_size(training_set: TrainingSet) -> bool:
+    return _n_varying(training_set) <= _PAPER_FEATURES and training_set.n_rows <= _PAPER_ROWS
 
 
 def _able(settings: EngineSettings) -> list[str]:

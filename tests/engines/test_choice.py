@@ -7,6 +7,9 @@ import pytest
 from rescaleinv import ComplexEngine, GapEngine, InputError, MilpEngine, NotAvailableError, TrainingSet
 from rescaleinv.engines import REGISTRY, Abilities, EngineSettings, Registered
 from rescaleinv.engines.choice import choose_engine, most_vertices
+from rescaleinv.engines.staged import StagedEngine
+from rescaleinv.verdict import verdict_words
+from rescaleinv.verify import check
 
 
 def separable(n_rows, n_features, n_constant=0):
@@ -18,7 +21,14 @@ def separable(n_rows, n_features, n_constant=0):
 
 @pytest.mark.parametrize(
     ("shape", "name"),
-    [((30, 15), "complex"), ((30, 16), "milp:highs"), ((4, 60), "complex"), ((30, 10, 90), "complex")],
+    [
+        ((30, 15), "complex"),
+        ((30, 16), "staged"),
+        ((60, 12), "complex"),
+        ((60, 13), "staged"),
+        ((4, 60), "complex"),
+        ((30, 10, 90), "complex"),
+    ],
 )
 def test_auto_looks_at_features_that_vary_and_at_rows(shape, name):
     choice = choose_engine("auto", separable(*shape))
@@ -57,14 +67,22 @@ def test_what_the_complex_is_told():
     settings = EngineSettings(time_limit=3, max_seconds=7, n_jobs=2, left_out=5)
     auto = choose_engine("auto", separable(8, 2), settings=settings).engine
     assert (auto.budget.vertices, auto.budget.seconds, auto.n_threads, auto.left_out) == (2_000_000, 7, 2, 5)
-    assert isinstance(auto.fallback, MilpEngine)
-    assert (auto.fallback.solver, auto.fallback.time_limit, auto.fallback.left_out) == ("highs", 3, 5)
+    assert isinstance(auto.fallback, StagedEngine)
+    assert (auto.fallback.time_limit, auto.fallback.n_jobs, auto.fallback.left_out) == (3, 2, 5)
     asked = choose_engine("complex", separable(8, 2), settings=EngineSettings(max_vertices=99)).engine
     assert (asked.budget.vertices, asked.n_threads, asked.fallback) == (99, 1, None)
     assert choose_engine("complex", separable(8, 2)).engine.budget.vertices == 20_000_000
 
 
-def test_points_that_the_budget_leaves_open_go_to_the_milp():
+def test_auto_stops_an_enumeration_beyond_the_sizes_of_the_paper():
+    assert choose_engine("auto", separable(100, 10)).engine.budget.seconds is None
+    assert choose_engine("auto", separable(101, 10)).engine.budget.seconds == 10
+    assert choose_engine("auto", separable(50, 11)).engine.budget.seconds == 10
+    asked = EngineSettings(max_seconds=3)
+    assert choose_engine("auto", separable(50, 11), asked).engine.budget.seconds == 3
+
+
+def test_points_that_the_budget_leaves_open_go_to_the_next_engine():
     training_set = made_sets.gaussian(3, 4)
     points = np.random.default_rng(1).normal(size=(15, 4))
     everything = choose_engine("complex", training_set).engine.certify(points)
@@ -73,6 +91,8 @@ def test_points_that_the_budget_leaves_open_go_to_the_milp():
     assert stopped.unknown.any()
     helped = choose_engine("auto", training_set, settings=one_vertex).engine.certify(points)
     assert (helped.code == everything.code).all()
+    for i, verdict in enumerate(helped):
+        assert check(helped.certificate(i).to_json()) == verdict_words(verdict)
 
 
 def test_none_is_no_engine():

@@ -345,6 +345,8 @@ class ComplexEngine(Engine):
         """The certificate of a verdict; a strong one refers to the complex certificate, which must have been written."""
         if verdict is Verdict.NEUTRAL:
             return self.explain(point).certificate
+        if self.fallback is not None and not self.complete:  # which then gave the verdict
+            return self.fallback.certificate(point, verdict)
         if self.proof is None:
             raise CertificateError(
                 "a strong verdict is certified by the whole complex: call prove(path) of the engine first"

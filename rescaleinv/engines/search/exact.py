@@ -87,7 +87,7 @@ class ExactVertex:
                 limits.append(w / -change / 2)
             elif not w and not change and mu:
                 return None  # a feature of the basis whose weight is 0 by degeneracy: this step does not give it any
-            elif not w and change * mu < 0:
+            elif not w and change and change * mu <= 0:
                 return None
         return min(limits) if min(limits) > 0 else None
 

@@ -38,17 +38,18 @@ class Decision:
     reason: str = ""
     certificate: Certificate | None = None  # of a strong verdict, checked
     flip: Vertex | None = None  # of a neutral one: a classifier of the closure with the other sign
+    tie: bool = False  # the value comes to 0, or too near to it: no larger tree would do better
     refuted_share: float = 0.0  # of the tree, each split being taken as two halves
     counts: dict[str, float] = field(default_factory=dict)
 
 
-class _Flip(Exception):  # noqa: N818 (not an error: it ends the search)
+class _Flip(Exception):
     def __init__(self, vertex: Vertex) -> None:
         super().__init__("a flip")
         self.vertex = vertex
 
 
-class _Tie(Exception):  # noqa: N818
+class _Tie(Exception):
     """f = 0 in the closure, or too near to it to tell."""
 
 
@@ -125,7 +126,7 @@ def decide(
     problem = PointProblem.of(training_set, point, weights)
     value = reference.decision_value(problem.point)
     if value == 0:
-        return Decision(Verdict.UNKNOWN, "the decision value of one rescaling is exactly 0: a tie")
+        return Decision(Verdict.UNKNOWN, "the decision value of one rescaling is exactly 0: a tie", tie=True)
     side = 1 if value > 0 else -1
     search = PointSearch(problem, side)
 
@@ -163,7 +164,7 @@ def _searched(tree: Tree, problem: PointProblem, reference: ExactClassifier, sid
         share = f"; {tree.refuted_share:.1%} of its tree was refuted" if tree.refuted_share > 0.0005 else ""
         return Decision(Verdict.UNKNOWN, f"{expired}{share}")
     except _Tie as tie:
-        return Decision(Verdict.UNKNOWN, str(tie))
+        return Decision(Verdict.UNKNOWN, str(tie), tie=True)
     except _Flip as flip:
         return Decision(Verdict.NEUTRAL, flip=flip.vertex)
     except RecursionError:

@@ -95,13 +95,14 @@ class TreeEngine(Engine):
 
     def precompute(self) -> None:
         """Find the SVM, exact, at the scaling in which all features have about the same range."""
-        _ = self._reference
+        _ = self.reference
 
     @cached_property
-    def _reference(self) -> ExactClassifier:
+    def reference(self) -> ExactClassifier:
+        """The SVM, exact, at the scaling in which all features have about the same range."""
         return exact_svm_at(self.training_set, np.ldexp(1.0, -self.training_set.conditioning.exponent))
 
-    def decide(self, point: FloatArray, budget: Budget | None = None) -> Decision:
+    def decide(self, point: FloatArray, budget: Budget | None = None, try_costs: Any = None) -> Decision:
         """One point (checked), within the budget, or within the engine's limits; kept for its certificate."""
         key = np.asarray(point, dtype=np.float64).tobytes()
         known = self._decisions.get(key)
@@ -109,7 +110,12 @@ class TreeEngine(Engine):
             return known
         limits = Budget(self.time_limit, self.max_programs) if budget is None else budget
         found = decide(
-            self.training_set, self._reference, point, limits, try_costs=self.try_costs, left_out=self.left_out
+            self.training_set,
+            self.reference,
+            point,
+            limits,
+            try_costs=try_costs or self.try_costs,
+            left_out=self.left_out,
         )
         if len(self._decisions) < _KEPT:
             self._decisions[key] = found
@@ -132,11 +138,18 @@ class TreeEngine(Engine):
         row = self._checked_point(point)
         decision = self.decide(row)
         if decision.flip is None:
-            raise CertificateError(f"the point is {verdict_words(decision.code)}, not neutral; {decision.reason}".rstrip("; "))
+            raise CertificateError(
+                f"the point is {verdict_words(decision.code)}, not neutral; {decision.reason}".rstrip("; ")
+            )
+        return self.witness_of(row, decision)
+
+    def witness_of(self, row: FloatArray, decision: Decision) -> Witness:
+        """Of a decision that found a flip: its classifier and the reference, both at finite rescalings."""
+        assert decision.flip is not None
         exact_point = [Fraction(x) for x in row.tolist()]
         flipped = label_at_finite_rescaling(self.training_set, *decision.flip, exact_point)
-        sides = [self._reference, flipped]
-        if self._reference.decision_value(exact_point) < 0:
+        sides = [self.reference, flipped]
+        if self.reference.decision_value(exact_point) < 0:
             sides.reverse()
         return witness_from(self.training_set, exact_point, *sides, left_out=self.left_out)
 
@@ -144,7 +157,9 @@ class TreeEngine(Engine):
         """The certificate of a point's verdict."""
         decision = self.decide(self._checked_point(point))
         if decision.code != verdict or verdict == Verdict.UNKNOWN:
-            raise CertificateError(f"the verdict was not found again: {decision.reason or verdict_words(decision.code)}")
+            raise CertificateError(
+                f"the verdict was not found again: {decision.reason or verdict_words(decision.code)}"
+            )
         if decision.certificate is not None:
             return decision.certificate
         return self.explain(point).certificate

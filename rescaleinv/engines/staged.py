@@ -1,0 +1,291 @@
+"""Every rescaling at the sizes that people have: a search for flips, then branch and bound; cheap steps first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from rescaleinv._util.progress import Bar, progress_bar
+from rescaleinv._util.types import FloatArray, IntArray
+from rescaleinv.certificates.certificate import Certificate, Witness
+from rescaleinv.engines import Engine, EngineSettings
+from rescaleinv.engines.branch.free.decide import Decision
+from rescaleinv.engines.branch.free.engine import TreeEngine
+from rescaleinv.engines.branch.free.tree import Budget
+from rescaleinv.engines.search.flips import Flip, FlipSearch, SearchBudget
+from rescaleinv.errors import CertificateError, InputError, SolverError
+from rescaleinv.theory.training_set import TrainingSet, require_training_set
+from rescaleinv.verdict import Verdict, Verdicts, verdict_words
+
+# What each round spends on a point that is still open: sweeps of the search, then linear programs of the tree (None: as many
+# as the time limit allows). What one point's search finds speaks for all others, so that no point is pressed at first.
+_ROUNDS: tuple[tuple[int, int | None], ...] = ((100, 40), (600, 600), (3000, None))
+# Random costs that are tried once for all points together.
+_COMMON_SWEEPS = 300
+# The search may take this share of what a point is allowed.
+_SHARE_OF_SEARCH = 0.35
+# Points that a process is handed at a time.
+_POINTS_PER_TASK = 2
+# A cost that is less than this share of the largest one is raised to it: an L1-SVM needs positive costs.
+_LEAST_COST = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """What is known of a point: two exact vertices that disagree, or what the tree found."""
+
+    flip: Flip | None = None
+    decision: Decision | None = None
+    seconds: float = 0.0
+
+    @property
+    def code(self) -> Verdict:
+        if self.flip is not None:
+            return Verdict.NEUTRAL
+        return Verdict.UNKNOWN if self.decision is None else self.decision.code
+
+
+class StagedEngine(Engine):
+    """Decides labels under every rescaling where the vertices are too many to list: 16 to 60 features, hundreds of rows.
+
+    Points go through rounds, all of them through a cheap one before any goes through an expensive one. In each round a
+    search looks for two classifiers of the closure that disagree about a point (whatever it finds speaks for all points);
+    for what stays open a tree refutes that any classifier has the decision value 0 there. Neutral verdicts rest on two
+    exact classifiers, strong ones on a tree whose every leaf is checked in rationals. What neither settles in time is
+    UNKNOWN, with the reason and the nearest decision value that was seen. ``lower`` and ``upper`` of the verdicts are nan:
+    nothing is enumerated.
+
+    Parameters
+    ----------
+    training_set : TrainingSet
+        Must be separable.
+    time_limit : float, optional
+        Seconds per point, on the whole; None: no limit.
+    max_programs : int, optional
+        Linear programs of a point's tree. With this limit alone (no ``time_limit``) verdicts are the same on every machine.
+    n_jobs : int
+        Processes for the trees, by joblib (-1: all cores).
+    left_out : int
+        How many rows were left out of the data to make it separable, to be stated in certificates.
+    seed : int
+        Of the search.
+    progress : bool, optional
+        A progress bar on stderr; if not given, only on a terminal and when it takes long.
+
+    Examples
+    --------
+    >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    >>> verdicts = StagedEngine(ts).certify([[-1, 4], [3, 3], [0, 0]])
+    >>> verdicts.code
+    array([ 0,  1, -1], dtype=int8)
+    >>> from rescaleinv.verify import check
+    >>> [check(verdicts.certificate(i).to_json()) for i in range(3)]
+    ['neutral', 'strongly positive', 'strongly negative']
+    """
+
+    name = "staged"
+
+    def __init__(
+        self,
+        training_set: TrainingSet,
+        *,
+        time_limit: float | None = None,
+        max_programs: int | None = None,
+        n_jobs: int = 1,
+        left_out: int = 0,
+        seed: int = 0,
+        progress: bool | None = None,
+    ) -> None:
+        require_training_set(training_set)
+        if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+            raise InputError(f"n_jobs is {n_jobs!r}; a number of processes, or -1 for all cores, is needed")
+        # the tree's engine checks the limits
+        self._tree = TreeEngine(training_set, time_limit=time_limit, max_programs=max_programs, left_out=left_out)
+        self.training_set: TrainingSet = training_set
+        self.time_limit: float | None = self._tree.time_limit
+        self.max_programs: int | None = self._tree.max_programs
+        self.n_jobs: int = n_jobs
+        self.left_out: int = self._tree.left_out
+        self.seed: int = seed
+        self.progress: bool | None = progress
+        self._answers: dict[bytes, _Answer] = {}
+
+    @classmethod
+    def from_settings(cls, training_set: TrainingSet, settings: EngineSettings) -> Self:
+        from joblib import effective_n_jobs
+
+        return cls(
+            training_set,
+            time_limit=settings.time_limit,
+            n_jobs=int(effective_n_jobs(settings.n_jobs)),
+            left_out=settings.left_out,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # the search holds compiled workspaces, and is made anew where it is needed
+        return {name: value for name, value in self.__dict__.items() if name != "_search"}
+
+    @cached_property
+    def _search(self) -> FlipSearch:
+        return FlipSearch(self.training_set, seed=self.seed)
+
+    def precompute(self) -> None:
+        """The SVM at one scaling, exactly, and the first vertex of the search."""
+        self._tree.precompute()
+        _ = self._search
+
+    # --- deciding -----------------------------------------------------------------------------------------------------
+
+    def certify_checked(self, rows: FloatArray) -> Verdicts:
+        self.precompute()
+        answers = [self._answers.get(row.tobytes(), _Answer()) for row in rows]
+        with progress_bar("points", self.progress, len(rows)) as bar:
+            for sweeps, programs in _ROUNDS:
+                self._search_flips(rows, answers, sweeps, programs)
+                self._grow_trees(rows, answers, programs, bar)
+        self._answers.update((row.tobytes(), answer) for row, answer in zip(rows, answers, strict=True))
+        codes = np.array([answer.code for answer in answers], dtype=np.int8)
+        reasons = np.array([self._reason(row, answer) for row, answer in zip(rows, answers, strict=True)], dtype=object)
+        status = np.where(codes == Verdict.UNKNOWN, "", "certified").astype(object)
+        unknown = np.full(len(rows), np.nan)
+        return Verdicts(codes, unknown, unknown.copy(), reasons, status, rows, self)
+
+    def _still_open(self, answers: list[_Answer], programs: int | None) -> IntArray:
+        """Points that are not settled, and that the next step may settle: a larger tree, and time left."""
+        limit = np.inf if self.time_limit is None else self.time_limit
+        return np.array(
+            [
+                i
+                for i, answer in enumerate(answers)
+                if answer.code == Verdict.UNKNOWN and answer.seconds < limit and not _is_final(answer, programs)
+            ],
+            dtype=np.intp,
+        )
+
+    def _search_flips(self, rows: FloatArray, answers: list[_Answer], sweeps: int, programs: int | None) -> None:
+        left = self._still_open(answers, programs)
+        if not left.size:
+            return
+        seconds = None if self.time_limit is None else _SHARE_OF_SEARCH * self.time_limit * len(left)
+        common = _COMMON_SWEEPS if sweeps == _ROUNDS[0][0] else 0
+        found = self._search.run(rows[left], self._sides(rows[left]), budget=SearchBudget(common, sweeps, seconds))
+        for i, flip in zip(left, found.flips, strict=True):
+            spent = answers[i].seconds + found.seconds / len(left)
+            answers[i] = _Answer(flip, None if flip is not None else answers[i].decision, spent)
+
+    def _sides(self, rows: FloatArray) -> npt.NDArray[np.float64]:
+        """The labels at the tree's own scaling, which the search is to contradict (only a hint: floats will do)."""
+        reference = self._tree.reference
+        weights = np.array([float(w) for w in reference.weights])
+        return np.where(rows @ weights + float(reference.intercept) >= 0, 1.0, -1.0)
+
+    def _grow_trees(self, rows: FloatArray, answers: list[_Answer], programs: int | None, bar: Bar) -> None:
+        left = self._still_open(answers, programs)
+        settled = len(rows) - len(left)
+        bar.show(settled)
+        for done, (i, decision, seconds) in enumerate(self._tree_decisions(rows, answers, left, programs), 1):
+            answers[i] = _Answer(None, decision, answers[i].seconds + seconds)
+            bar.show(settled + done)
+
+    def _tree_decisions(
+        self, rows: FloatArray, answers: list[_Answer], left: IntArray, programs: int | None
+    ) -> Iterator[tuple[int, Decision, float]]:
+        limits = [None if self.time_limit is None else max(self.time_limit - answers[i].seconds, 0.0) for i in left]
+        programs = self.max_programs if programs is None else min(programs, self.max_programs or programs)
+        if self.n_jobs == 1 or len(left) <= _POINTS_PER_TASK:
+            for i, seconds in zip(left, limits, strict=True):
+                yield (int(i), *self._decided(rows[i], seconds, programs))
+            return
+        from joblib import Parallel, delayed
+
+        tasks = [left[k : k + _POINTS_PER_TASK] for k in range(0, len(left), _POINTS_PER_TASK)]
+        spans = [limits[k : k + _POINTS_PER_TASK] for k in range(0, len(left), _POINTS_PER_TASK)]
+        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")
+        work = (
+            delayed(self._decided_task)(rows[task], span, programs) for task, span in zip(tasks, spans, strict=True)
+        )
+        for task, found in zip(tasks, parallel(work), strict=True):
+            for i, (decision, seconds) in zip(task, found, strict=True):
+                yield int(i), decision, seconds
+
+    def _decided_task(
+        self, rows: FloatArray, limits: list[float | None], programs: int | None
+    ) -> list[tuple[Decision, float]]:
+        return [self._decided(row, seconds, programs) for row, seconds in zip(rows, limits, strict=True)]
+
+    def _decided(self, row: FloatArray, seconds: float | None, programs: int | None) -> tuple[Decision, float]:
+        started = time.monotonic()
+        decision = self._tree.decide(row, Budget(seconds, programs), try_costs=self._try_costs)
+        return decision, time.monotonic() - started
+
+    def _try_costs(self, costs: FloatArray, point: FloatArray) -> tuple[list[Fraction], Fraction] | None:
+        """The L1-SVM at the costs of a relaxed solution: at a node of the tree it finds flips that no other search does."""
+        conditioning = self.training_set.conditioning
+        given = np.ldexp(costs, -conditioning.exponent)
+        if not given.max() > 0:
+            return None
+        given = np.maximum(given / given.max(), _LEAST_COST)
+        try:
+            vertex = self._search.simplex.solve(given)
+        except SolverError:
+            return None
+        value = float(vertex.weights @ conditioning.apply(point[None])[0] + vertex.intercept)
+        if value * self._sides(point[None])[0] >= 0:
+            return None
+        exact = self._search.exact.of(vertex, given)
+        return None if exact is None else (exact.weights, exact.intercept)
+
+    def _reason(self, row: FloatArray, answer: _Answer) -> str:
+        if answer.code != Verdict.UNKNOWN:
+            return ""
+        nearest = self._search.least_value(row, int(self._sides(row[None])[0]))
+        seen = f"the nearest decision value seen to the other side is {nearest:.3g} (the margin is 1)"
+        return f"{self._obstacle(answer)}; {seen}"
+
+    def _obstacle(self, answer: _Answer) -> str:
+        """Why a point is still open: a tie, or a limit and how far the tree came."""
+        decision = answer.decision
+        out_of_time = self.time_limit is not None and answer.seconds >= 0.9 * self.time_limit
+        if decision is None or (out_of_time and not decision.tie):
+            refuted = 0.0 if decision is None else decision.refuted_share
+            share = f", with {refuted:.1%} of the tree refuted" if refuted > 0.0005 else ""
+            return f"the time limit of {self.time_limit or 0:g} s was reached{share}"
+        return decision.reason
+
+    # --- showing why --------------------------------------------------------------------------------------------------
+
+    def _known(self, row: FloatArray) -> _Answer:
+        if row.tobytes() not in self._answers:
+            self.certify_checked(row[None])
+        return self._answers[row.tobytes()]
+
+    def explain(self, point: Any) -> Witness:
+        """Two rescalings that disagree about a neutral point, and the certificate of it."""
+        row = self._checked_point(point)
+        answer = self._known(row)
+        if answer.flip is not None:
+            return answer.flip.witness(left_out=self.left_out)
+        if answer.decision is not None and answer.decision.flip is not None:
+            return self._tree.witness_of(row, answer.decision)
+        raise CertificateError(f"the point is {verdict_words(answer.code)}, not neutral")
+
+    def certificate(self, point: Any, verdict: Verdict) -> Certificate:
+        """The certificate of a point's verdict."""
+        answer = self._known(self._checked_point(point))
+        if verdict == Verdict.UNKNOWN or answer.code != verdict:
+            raise CertificateError(f"the point is {verdict_words(answer.code)}, not {verdict_words(verdict)}")
+        if answer.decision is not None and answer.decision.certificate is not None:
+            return answer.decision.certificate
+        return self.explain(point).certificate
+
+
+def _is_final(answer: _Answer, programs: int | None) -> bool:
+    """Whether a tree of so many programs can't do better than the last one, which a tie ended."""
+    return answer.decision is not None and answer.decision.tie
