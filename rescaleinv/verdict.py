@@ -18,6 +18,7 @@ from rescaleinv._util.files import replacing
 from rescaleinv._util.progress import progress_bar
 from rescaleinv.certificates.certificate import Certificate, Witness
 from rescaleinv.errors import CertificateError, InputError
+from rescaleinv.theory.inputs import LARGEST_VALUE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +33,21 @@ class Verdict(IntEnum):
     NEUTRAL = 0
     STRONGLY_POSITIVE = 1
     UNKNOWN = 2
+
+
+def unusable_rows(matrix: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    """Why each row of a table of numbers can't be judged, as an array of texts; "" for those that can.
+
+    >>> unusable_rows(np.array([[1.0, 2], [np.nan, np.inf], [0, -1e200]])).tolist()
+    ['', 'a value is missing', 'a value is infinite or beyond 1e+150']
+    """
+    reasons = np.full(len(matrix), "", dtype=object)
+    if len(matrix) and np.abs(matrix).max() <= LARGEST_VALUE:  # nothing is missing or too large: the usual case
+        return reasons
+    with np.errstate(invalid="ignore"):
+        reasons[(np.abs(matrix) > LARGEST_VALUE).any(axis=1)] = f"a value is infinite or beyond {LARGEST_VALUE:g}"
+    reasons[np.isnan(matrix).any(axis=1)] = "a value is missing"
+    return reasons
 
 
 def verdict_words(code: int) -> str:
@@ -119,6 +135,25 @@ class Verdicts:
             self.points[key],
             self.engine,
         )
+
+    @classmethod
+    def all_unknown(cls, points: npt.NDArray[np.float64], reason: Any, engine: Engine) -> Verdicts:
+        """UNKNOWN for every point, for one reason or for one reason per point."""
+        n = len(points)
+        unbounded = np.full(n, np.nan)
+        reasons, status = np.full(n, "", dtype=object), np.full(n, "", dtype=object)
+        reasons[:] = reason
+        return cls(
+            np.full(n, Verdict.UNKNOWN, dtype=np.int8), unbounded, unbounded.copy(), reasons, status, points, engine
+        )
+
+    def with_rows(self, rows: npt.NDArray[Any], others: Verdicts) -> Verdicts:
+        """These verdicts, but those of the given rows (a mask or positions) are the ``others``, in their order."""
+        changed = {}
+        for name in ("code", "lower", "upper", "reason", "status"):
+            changed[name] = getattr(self, name).copy()
+            changed[name][rows] = getattr(others, name)
+        return replace(self, **changed)
 
     def witness(self, i: int) -> Witness:
         """The two rescalings that disagree about point i, which must be neutral."""

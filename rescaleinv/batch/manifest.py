@@ -18,7 +18,7 @@ from typing import Any
 from rescaleinv._util.files import replacing
 from rescaleinv.errors import InputError
 
-_FORMAT = "rescaleinv-run/1"
+_FORMAT = "rescaleinv-run/2"
 _START_AGAIN = "choose another folder, or delete this one to start again"
 _MAKE_AGAIN = "delete it, and its part is made again"
 

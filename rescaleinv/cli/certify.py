@@ -6,7 +6,6 @@ import argparse
 import json
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from rescaleinv.cli.table_input import read_labelled, require_folder_of
 from rescaleinv.errors import InputError, LeftOutWarning
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import strong_report
-from rescaleinv.verdict import Verdict, Verdicts
+from rescaleinv.verdict import Verdicts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +40,8 @@ def run_certify(options: argparse.Namespace) -> None:
     print(f"engine {model.engine_}: {model.engine_.reason}")
     model.precompute()
     verdicts = _decided(model, points[usable], options)
-    verdicts = _with_unusable(verdicts, points, usable, reasons)
+    if not usable.all():
+        verdicts = Verdicts.all_unknown(points, reasons, verdicts.engine).with_rows(usable, verdicts)
     print(verdicts.summary())
     labels = np.full(len(points), "", dtype=object)
     if usable.any():
@@ -114,27 +114,6 @@ def _writing(work: Callable[[], Any], where: Any) -> Any:
         return work()
     except OSError as error:
         raise InputError(f"{where} can't be written: {error.strerror or error}") from error
-
-
-def _with_unusable(
-    verdicts: Verdicts, points: FloatArray, usable: npt.NDArray[np.bool_], reasons: npt.NDArray[Any]
-) -> Verdicts:
-    """The verdicts of all points: UNKNOWN where they could not be judged."""
-    if usable.all():
-        return verdicts
-    code = np.full(len(points), Verdict.UNKNOWN, dtype=np.int8)
-    lower, upper = np.full((2, len(points)), np.nan)
-    status = np.full(len(points), "", dtype=object)
-    why = reasons.copy()
-    for whole, part in (
-        (code, verdicts.code),
-        (lower, verdicts.lower),
-        (upper, verdicts.upper),
-        (status, verdicts.status),
-        (why, verdicts.reason),
-    ):
-        whole[usable] = part
-    return replace(verdicts, code=code, lower=lower, upper=upper, status=status, reason=why, points=points)
 
 
 def _result(verdicts: Verdicts, test: pd.DataFrame, labels: npt.NDArray[Any], keep: list[str]) -> pd.DataFrame:

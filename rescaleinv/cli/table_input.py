@@ -12,7 +12,8 @@ import numpy.typing as npt
 from rescaleinv._util.tables import read_table, require_columns
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
-from rescaleinv.theory.inputs import LARGEST_VALUE, as_matrix
+from rescaleinv.theory.inputs import as_matrix
+from rescaleinv.verdict import unusable_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,9 +91,5 @@ def _usable(features: pd.DataFrame, path: str) -> tuple[FloatArray, npt.NDArray[
     if any(kind.kind not in "biuf" for kind in features.dtypes):
         as_matrix(features, what=path)  # which says what is no number, and where
     points = features.to_numpy(dtype=np.float64, na_value=np.nan)
-    with np.errstate(invalid="ignore"):
-        too_large = (np.abs(points) > LARGEST_VALUE).any(axis=1)
-    reasons = np.full(len(points), "", dtype=object)
-    reasons[too_large] = "a value is too large"
-    reasons[np.isnan(points).any(axis=1)] = "a value is missing"
-    return points, reasons == "", reasons
+    reasons = unusable_rows(points)
+    return points, np.array(reasons == "", dtype=bool), reasons

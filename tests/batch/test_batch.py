@@ -127,7 +127,7 @@ def test_rows_without_a_usable_value_are_unknown_and_say_why(model, points, tmp_
 def test_a_chunk_may_have_no_usable_row(model, tmp_path):
     pd.DataFrame(np.full((5, 4), np.nan), columns=NAMES).to_csv(tmp_path / "none.csv", index=False)
     summary = certify_files(model, tmp_path / "none.csv", tmp_path / "out", chunk_rows=2)
-    assert summary.counts == {"strongly_positive": 0, "strongly_negative": 0, "neutral": 0, "unknown": 5}
+    assert summary.counts == {"strongly positive": 0, "strongly negative": 0, "neutral": 0, "unknown": 5}
 
 
 def test_a_file_without_rows_among_others(model, points, tmp_path):
