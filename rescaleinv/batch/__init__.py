@@ -149,9 +149,11 @@ def certify_files(
         }
         digest = run.begin(description, lambda path: _save(model, path))
         parts = run.finished(digest)
+        planned = list(_planned(files, chunk_rows))
+        run.require_own_parts(len(planned))
         tasks = [
             Task(str(run.folder), digest, number, pieces, columns, os.getpid())
-            for number, pieces in enumerate(_planned(files, chunk_rows))
+            for number, pieces in enumerate(planned)
             if number not in parts
         ]
         with progress_bar("rows", progress, total=sum(file.n_rows for file in files)) as bar:

@@ -47,7 +47,7 @@ def run_certify(options: argparse.Namespace) -> None:
     if usable.any():
         labels[usable] = np.array(classes, dtype=object)[model.predict(points[usable]).astype(int)]
     if options.out is not None:
-        write_table(_result(verdicts, test, labels, options.keep), options.out)
+        write_table(_result(verdicts, test, labels, options.keep), options.out, escape_formulas=options.escape_formulas)
     if options.label in test.columns:
         _compare(verdicts, test[options.label], labels, classes)
     if options.proof is not None:
@@ -145,7 +145,7 @@ def _scale_range(text: str | None) -> Any:
         return None
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
-            f"--scale-range {text}: a number (2), a pair ([0.5, 2]) or one pair a feature ([[1, 1], …]) is needed"
+            f"--scale-range {text[:80]}: a number (2), a pair ([0.5, 2]) or one pair a feature ([[1, 1], …]) is needed"
         ) from error

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from rescaleinv._util.tables import read_table, require_columns
 from rescaleinv._util.types import FloatArray
+from rescaleinv.batch.csv_groups import EXACT_INTEGERS, require_exact
 from rescaleinv.errors import InputError
 from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.verdict import unusable_rows
@@ -89,7 +90,14 @@ def _usable(features: pd.DataFrame, path: str) -> tuple[FloatArray, npt.NDArray[
     if not len(features):
         raise InputError(f"{path} has no rows")
     if any(kind.kind not in "biuf" for kind in features.dtypes):
-        as_matrix(features, what=path)  # which says what is no number, and where
+        as_matrix(features, what=path)  # which says what is not a number, and where
+    for name in features.columns:
+        if features[name].dtype.kind in "iu":
+            values = features[name].dropna()
+            large = (
+                values[values.abs() >= EXACT_INTEGERS] if values.dtype.kind == "i" else values[values >= EXACT_INTEGERS]
+            )
+            require_exact(((int(value), float(value)) for value in large.tolist()), name, path)
     points = features.to_numpy(dtype=np.float64, na_value=np.nan)
     reasons = unusable_rows(points)
     return points, np.array(reasons == "", dtype=bool), reasons

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -114,12 +114,13 @@ class StoredModel:
             penalties=penalties,
         )
 
-    def restore_engine(self, choice: EngineChoice) -> None:
+    def restore_engine(self, choice: EngineChoice, *, trusted: bool = False) -> None:
         """Give a new engine what the file has of another's work, if there is any, as if it had computed it."""
         facts = self._content["vertices"]
         if facts is not None:
             of_engine = {k: v for k, v in self._arrays.items() if k.startswith(_OF_ENGINE)}
-            choice.engine.restore_state(facts, {k.removeprefix(_OF_ENGINE): v for k, v in of_engine.items()})
+            own_names = {k.removeprefix(_OF_ENGINE): v for k, v in of_engine.items()}
+            choice.engine.restore_state(facts, own_names, trusted=trusted)
 
 
 @contextmanager
@@ -137,6 +138,13 @@ def write(path: str | Path, content: dict[str, Any], arrays: Arrays) -> None:
         np.savez(file, allow_pickle=False, **{_HEADER: text}, **arrays)
 
 
+def _opened(path: str | Path) -> IO[bytes]:
+    try:
+        return Path(path).open("rb")
+    except (IsADirectoryError, ValueError) as error:  # a folder, or a name with a NUL byte
+        raise InputError(f"{str(path)!r} can't be read: {getattr(error, 'strerror', None) or error}") from error
+
+
 class _NewerFormatError(Exception):
     """The file is of a version that this package does not know."""
 
@@ -144,7 +152,7 @@ class _NewerFormatError(Exception):
 @contextmanager
 def reading(path: str | Path) -> Iterator[tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]]:
     """The content and the arrays of a file. Whatever is wrong with them, here or inside, is one clear error."""
-    with Path(path).open("rb") as file:
+    with _opened(path) as file:
         try:
             yield _read(file)
         except _NewerFormatError as error:
@@ -153,11 +161,22 @@ def reading(path: str | Path) -> Iterator[tuple[dict[str, Any], dict[str, npt.ND
             raise InputError(f"{path} is damaged, or is not a model of rescaleinv: {error}") from error
 
 
+def _require_plain_entries(entries: list[zipfile.ZipInfo]) -> None:
+    """What is stored as it is, each byte once, can't be larger in memory than on the disk."""
+    if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+        raise ValueError("it is compressed, which models are not")
+    if len({entry.filename for entry in entries}) < len(entries):
+        raise ValueError("it has two entries of one name")
+    end = 0
+    for entry in sorted(entries, key=lambda entry: entry.header_offset):
+        if entry.header_offset < end:
+            raise ValueError("its entries overlap")
+        end = entry.header_offset + max(entry.compress_size, entry.file_size)
+
+
 def _read(file: Any) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     with zipfile.ZipFile(file) as container:
-        # what is stored as it is can't be larger in memory than on the disk
-        if any(entry.compress_type != zipfile.ZIP_STORED for entry in container.infolist()):
-            raise ValueError("it is compressed, which models are not")
+        _require_plain_entries(container.infolist())
         file.seek(0)
     with np.load(file, allow_pickle=False) as container:
         if _HEADER not in container.files:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rescaleinv._util.parameters import checked_limit, checked_n_jobs, checked_time_limit, is_number
 from rescaleinv._util.types import FloatArray, IntArray
+from rescaleinv.engines import owned
 from rescaleinv.engines.choice import EngineChoice, check_engine_name, choose_engine
 from rescaleinv.errors import InputError, NotAvailableError
 from rescaleinv.estimators.fitted import Fitted, all_or_nothing
@@ -257,7 +258,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         Verdicts(3 points: 1 strongly positive (33%), 1 strongly negative (33%), 1 neutral (33%))
         """
         check_is_fitted(self)
-        return self.engine_.engine.certify_checked(checked_features(self, X, fitting=False))
+        return self.engine_.engine.certify_checked(owned(checked_features(self, X, fitting=False), X))
 
     def prove(self, path: str | Path) -> Any:
         """Write the proof of the training set, and have it checked by ``rescaleinv.verify``, exactly.
@@ -344,11 +345,18 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
     def load(cls, path: str | Path) -> Self:
         """Read what ``save`` wrote. Nothing is trained or enumerated again, and no code in the file can run.
 
+        Vertices in the file are checked against the training set in it, but not that none is missing. So neutral verdicts
+        of a loaded model are "computed" and not "certified", until ``Verdicts.prove`` has shown them.
+
         Raises
         ------
         InputError
             If the file is damaged, is something else, or was written by a newer version.
         """
+        return cls._load(path, trusted=False)
+
+    @classmethod
+    def _load(cls, path: str | Path, *, trusted: bool) -> Self:
         with reading_model(path) as stored:
             estimator = cls(**stored.parameters)
             estimator._check_parameters()
@@ -359,7 +367,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
             if names is not None:
                 estimator.feature_names_in_ = np.array(names, dtype=object)
             estimator._adopt(stored.fitted(estimator.get_params(deep=False), limits, groups))
-            stored.restore_engine(estimator.engine_)
+            stored.restore_engine(estimator.engine_, trusted=trusted)
         return estimator
 
 

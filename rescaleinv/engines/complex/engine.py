@@ -25,6 +25,7 @@ from rescaleinv.engines import Engine, EngineSettings, EngineState, Extremes
 from rescaleinv.engines.complex.decide import ExactDecisions
 from rescaleinv.engines.complex.hull import extremes, outer_vertices
 from rescaleinv.engines.complex.proof import ComplexProof, ProofWriter
+from rescaleinv.engines.complex.restored import require_true_solutions
 from rescaleinv.engines.complex.walk import Budget, Vertices, enumerate_vertices
 from rescaleinv.engines.redundant_rows import rows_that_matter
 from rescaleinv.errors import CertificateError
@@ -102,6 +103,9 @@ class ComplexEngine(Engine):
         self.proof: ComplexProof | None = None
         self._lock: Any = threading.Lock()
         self._vertices: Vertices | None = None
+        self.only_read: bool = (
+            False  # the vertices are from a file: "certified" is not said of what nobody computed here
+        )
 
     name = "complex"
 
@@ -141,7 +145,7 @@ class ComplexEngine(Engine):
                     )
                 )
 
-    def restore(self, vertices: Vertices) -> None:
+    def restore(self, vertices: Vertices, *, trusted: bool = False) -> None:
         """Take vertices that were stored; a ``ValueError`` where they can't be those of this training set."""
         self._reduce()
         n_rows, n = self._reduced.n_rows, self._reduced.n_features
@@ -163,7 +167,9 @@ class ComplexEngine(Engine):
             or vertices.perturbation.shape != (n_rows,)
         ):
             raise ValueError("its vertices are not those of its training set")
+        require_true_solutions(self._reduced, vertices)
         self._keep(vertices)
+        self.only_read = not trusted
 
     def _reduce(self) -> None:
         self._kept = rows_that_matter(self.training_set)
@@ -188,10 +194,12 @@ class ComplexEngine(Engine):
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
         return {name: value for name, value in values.items() if name not in arrays}, arrays
 
-    def restore_state(self, facts: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_state(
+        self, facts: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]], *, trusted: bool = False
+    ) -> None:
         """Take the vertices of a model file, as if they had been enumerated."""
         values: dict[str, Any] = {**arrays, **facts}
-        self.restore(Vertices(**values))
+        self.restore(Vertices(**values), trusted=trusted)
 
     @property
     def vertices(self) -> Vertices:
@@ -315,7 +323,8 @@ class ComplexEngine(Engine):
             decision = self.decisions.decide(rows[i])
             code[i], lower[i], upper[i], reason[i] = decision.code, decision.lower, decision.upper, decision.reason
         strong = "computed" if self.proof is None else "certified"
-        status = np.where(code == Verdict.NEUTRAL, "certified", np.where(code == Verdict.UNKNOWN, "", strong))
+        neutral = "computed" if self.only_read else "certified"
+        status = np.where(code == Verdict.NEUTRAL, neutral, np.where(code == Verdict.UNKNOWN, "", strong))
         verdicts = Verdicts(code, lower, upper, reason, status.astype(object), rows, self)
         return verdicts if self.complete else self._partial(verdicts)
 
