@@ -73,12 +73,12 @@ def checked_n_jobs(value: Any, name: str = "n_jobs") -> int | None:
     return int(value)
 
 
-def workers(n_jobs: Any) -> int:
+def n_workers(n_jobs: Any) -> int:
     """How many threads or processes to use: None is one, -1 all processors, -2 all but one, and so on.
 
     No more than four for each processor are used, however many are asked for.
 
-    >>> workers(None), workers(1), workers(-1) == available_processors(), workers(10**6) < 10**6
+    >>> n_workers(None), n_workers(1), n_workers(-1) == available_processors(), n_workers(10**6) < 10**6
     (1, 1, True, True)
     """
     given = checked_n_jobs(n_jobs)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rescaleinv import __version__
-from rescaleinv._util.parameters import checked_count, workers
+from rescaleinv._util.parameters import checked_count, n_workers
 from rescaleinv._util.progress import progress_bar
 from rescaleinv.batch.manifest import RunFolder
 from rescaleinv.batch.streams import Paths, TableFile, choose_columns, feature_columns, find_files, survey
@@ -129,7 +129,7 @@ def certify_files(
     if scheduler is not None and n_jobs is not None:
         raise InputError("n_jobs is for processes on this machine, and scheduler for Dask; one of them is needed")
     chunk_rows = checked_count(chunk_rows, "chunk_rows", 1)
-    n_processes = workers(n_jobs)
+    n_processes = n_workers(n_jobs)
     run = RunFolder(out)
     paths = find_files(inputs)
     for path in paths:

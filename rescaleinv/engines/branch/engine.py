@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rescaleinv._util.parameters import checked_count, checked_time_limit, is_number, workers
+from rescaleinv._util.parameters import checked_count, checked_time_limit, is_number, n_workers
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.certificates.certificate import Certificate, Witness
@@ -105,7 +105,7 @@ class GapEngine(Engine):
         self.problem: LimitedProblem = LimitedProblem.of(training_set, limits, self.groups, self.penalties)
         self.time_limit: float | None = checked_time_limit(time_limit)
         self.max_parts: int = checked_count(max_parts, "max_parts", 1)
-        self.n_jobs: int = workers(n_jobs)
+        self.n_jobs: int = n_workers(n_jobs)
         self.left_out: int = checked_count(left_out, "left_out")
         self.progress: bool | None = progress
 

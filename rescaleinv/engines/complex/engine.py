@@ -16,7 +16,13 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 
 from rescaleinv import verify
-from rescaleinv._util.parameters import available_processors, checked_count, checked_limit, checked_time_limit, workers
+from rescaleinv._util.parameters import (
+    available_processors,
+    checked_count,
+    checked_limit,
+    checked_time_limit,
+    n_workers,
+)
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import Certificate, Witness
@@ -97,7 +103,7 @@ class ComplexEngine(Engine):
         )
         self.fallback: Engine | None = fallback
         # each thread has its own memory to work in, and more threads than processors are no faster
-        self.n_threads: int = min(workers(n_jobs), available_processors())
+        self.n_threads: int = min(n_workers(n_jobs), available_processors())
         self.left_out: int = checked_count(left_out, "left_out")
         self.progress: bool | None = progress
         self.proof: ComplexProof | None = None

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rescaleinv._util.parameters import checked_count, checked_time_limit, workers
+from rescaleinv._util.parameters import checked_count, checked_time_limit, n_workers
 from rescaleinv._util.progress import Bar, progress_bar
 from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import Certificate, Witness
@@ -95,7 +95,7 @@ class MilpEngine(Engine):
         self.name: str = f"milp:{solver}"
         self.time_limit: float | None = checked_time_limit(time_limit)
         self.shortcuts: bool = shortcuts
-        self.n_jobs: int = workers(n_jobs)
+        self.n_jobs: int = n_workers(n_jobs)
         self.left_out: int = checked_count(left_out, "left_out")
         self.progress: bool | None = progress
         self._clauses: dict[Clause, None] = {}
