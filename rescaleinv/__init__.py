@@ -51,6 +51,7 @@ _HOMES = {
     "NotAvailableError": "errors",
     "BatchError": "errors",
     "LeftOutWarning": "errors",
+    "RefusedWarning": "errors",
 }
 
 __all__ = sorted(["__version__", *_HOMES])
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
         LeftOutWarning,
         MissingSolverError,
         NotAvailableError,
+        RefusedWarning,
         RescaleInvError,
         SolverError,
     )

@@ -58,3 +58,16 @@ class LeftOutWarning(UserWarning):
             f"{len(self.rows)} of {self.n_rows} training rows were left out, as no hyperplane separates the classes with "
             f"them: rows {shown}; all are in dropped_. inconsistent='raise' refuses such data, a finite C is a soft margin"
         )
+
+
+class RefusedWarning(UserWarning):
+    """The checker refused certificates of this package; ``points`` has their numbers and why. Please report it."""
+
+    def __init__(self, points: dict[int, str]) -> None:
+        super().__init__(points)
+        self.points = points
+
+    def __str__(self) -> str:
+        first, why = next(iter(self.points.items()))
+        more = f" (and {len(self.points) - 1} more)" if len(self.points) > 1 else ""
+        return f"point {first}{more}: {why}; its verdict is now UNKNOWN. Please report this with the data"

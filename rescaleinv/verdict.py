@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
+from warnings import warn
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,8 @@ from rescaleinv import verify
 from rescaleinv._util.files import replacing
 from rescaleinv._util.progress import progress_bar
 from rescaleinv.certificates.certificate import Certificate, Witness
-from rescaleinv.errors import CertificateError, InputError
+from rescaleinv.errors import CertificateError, InputError, RefusedWarning
+from rescaleinv.theory.inputs import LARGEST_VALUE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +34,27 @@ class Verdict(IntEnum):
     NEUTRAL = 0
     STRONGLY_POSITIVE = 1
     UNKNOWN = 2
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array, which its owner hands over: nobody writes to it from now on."""
+    array.flags.writeable = False
+    return array
+
+
+def unusable_rows(matrix: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    """Why each row of a table of numbers can't be judged, as an array of texts; "" for those that can.
+
+    >>> unusable_rows(np.array([[1.0, 2], [np.nan, np.inf], [0, -1e200]])).tolist()
+    ['', 'a value is missing', 'a value is infinite or beyond 1e+150']
+    """
+    reasons = np.full(len(matrix), "", dtype=object)
+    if len(matrix) and np.abs(matrix).max() <= LARGEST_VALUE:  # nothing is missing or too large: the usual case
+        return reasons
+    with np.errstate(invalid="ignore"):
+        reasons[(np.abs(matrix) > LARGEST_VALUE).any(axis=1)] = f"a value is infinite or beyond {LARGEST_VALUE:g}"
+    reasons[np.isnan(matrix).any(axis=1)] = "a value is missing"
+    return reasons
 
 
 def verdict_words(code: int) -> str:
@@ -55,7 +78,7 @@ class Verdicts:
         What was shown: "proved" (its certificate was checked: ``prove``), "certified" (there is one), "computed"; "" if
         unknown.
     points : float array
-        The points, original units.
+        The points in original units: a copy that is read-only, unless a read-only array was handed over.
     engine : Engine
         What decided them, and makes their certificates.
     """
@@ -67,6 +90,11 @@ class Verdicts:
     status: npt.NDArray[Any]
     points: npt.NDArray[np.float64]
     engine: Engine = field(repr=False)
+
+    def __post_init__(self) -> None:
+        # certificates are made of the points later: a caller that reuses its buffer must not change what they say
+        if self.points.flags.writeable:
+            object.__setattr__(self, "points", read_only(self.points.copy()))
 
     @property
     def strongly_positive(self) -> npt.NDArray[np.bool_]:
@@ -120,6 +148,25 @@ class Verdicts:
             self.engine,
         )
 
+    @classmethod
+    def all_unknown(cls, points: npt.NDArray[np.float64], reason: Any, engine: Engine) -> Verdicts:
+        """UNKNOWN for every point, for one reason or for one reason per point."""
+        n = len(points)
+        unbounded = np.full(n, np.nan)
+        reasons, status = np.full(n, "", dtype=object), np.full(n, "", dtype=object)
+        reasons[:] = reason
+        return cls(
+            np.full(n, Verdict.UNKNOWN, dtype=np.int8), unbounded, unbounded.copy(), reasons, status, points, engine
+        )
+
+    def with_rows(self, rows: npt.NDArray[Any], others: Verdicts) -> Verdicts:
+        """These verdicts, but those of the given rows (a mask or positions) are the ``others``, in their order."""
+        changed = {}
+        for name in ("code", "lower", "upper", "reason", "status"):
+            changed[name] = getattr(self, name).copy()
+            changed[name][rows] = getattr(others, name)
+        return replace(self, **changed)
+
     def witness(self, i: int) -> Witness:
         """The two rescalings that disagree about point i, which must be neutral."""
         verdict = self[i]
@@ -140,14 +187,17 @@ class Verdicts:
         """Have the certificate of each point checked by ``rescaleinv.verify``; returns the verdicts with their new status.
 
         Points without a certificate keep their status, and so do strong ones if the engine's complex certificate was not
-        checked; a neutral one for which none can be made is "computed". With ``path`` the certificates are written there,
-        one a line. If the engine has a complex certificate they leave the training rows to it, and ``verify`` must be
-        given both.
+        checked; a neutral one for which none can be made is "computed". Should a certificate be refused, which is an error
+        of this package, that point becomes UNKNOWN with the reason, a ``RefusedWarning`` names it, and the others are kept.
+        With ``path`` the certificates are written there, one per line. If the engine has a complex certificate they leave
+        the training rows to it, and ``verify`` must be given both.
         """
-        complexes, scope = self.engine.complexes, self.engine.scope
-        status = self.status.copy()
+        complexes = self.engine.complexes
+        status, code, reason = self.status.copy(), self.code.copy(), self.reason.copy()
         strong_too = bool(complexes) or self.engine.abilities.proof == "point"
-        waiting = np.flatnonzero(np.isin(status, ["certified", "proved"]) & (self.neutral | strong_too))
+        has_one = np.isin(status, ["certified", "proved"])
+        waiting = np.flatnonzero(self.neutral | (has_one & strong_too))
+        refused: dict[int, str] = {}
         with (
             nullcontext(None) if path is None else replacing(path) as file,
             progress_bar("certificates", progress, total=len(waiting)) as bar,
@@ -155,20 +205,30 @@ class Verdicts:
             for done, i in enumerate(waiting.tolist()):
                 try:
                     text = self.certificate(i).to_json(with_rows=not complexes)
+                    problem = self._problem_with(i, text)
                 except CertificateError:  # no rescaling short enough to be written down
                     status[i] = "computed"
                     continue
-                try:
-                    shown = verify.check(text, complexes=complexes)
-                except verify.Refused as error:
-                    raise CertificateError(f"the certificate of point {i} was refused: {error}") from error
-                if shown != verdict_words(self.code[i]) + scope:
-                    raise CertificateError(f"the certificate of point {i} proves {shown!r} and not its verdict")
+                if problem:
+                    refused[i] = reason[i] = problem
+                    code[i], status[i] = Verdict.UNKNOWN, ""
+                    continue
                 status[i] = "proved"
                 if file is not None:
                     file.write(text.encode() + b"\n")
                 bar.show(done)
-        return replace(self, status=status)
+        if refused:
+            warn(RefusedWarning(refused), stacklevel=2)
+        return replace(self, status=status, code=code, reason=reason)
+
+    def _problem_with(self, i: int, text: str) -> str:
+        """Why the certificate does not prove the verdict of point i; "" if it does."""
+        try:
+            shown = verify.check(text, complexes=self.engine.complexes)
+        except verify.Refused as error:
+            return f"its certificate was refused: {error}"
+        claimed = verdict_words(self.code[i]) + self.engine.scope
+        return "" if shown == claimed else f"its certificate proves {shown!r} and not {claimed!r}"
 
     def counts(self) -> dict[str, int]:
         return {verdict_words(kind): int((self.code == kind).sum()) for kind in (1, -1, 0, 2)}

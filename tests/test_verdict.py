@@ -4,15 +4,18 @@ import json
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rescaleinv.certificates.certificate import SCHEMA, Certificate
 from rescaleinv.certificates.two_rescalings import certificate_from, neutral_certificate
-from rescaleinv.errors import CertificateError
+from rescaleinv.engines.complex.engine import ComplexEngine
+from rescaleinv.errors import CertificateError, RefusedWarning
+from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.theory.exact_svm import exact_svm
 from rescaleinv.theory.rationals import rational_text
 from rescaleinv.theory.training_set import TrainingSet
-from rescaleinv.verdict import Verdict
+from rescaleinv.verdict import Verdict, Verdicts, read_only, unusable_rows
 from rescaleinv.verify import SCHEMA as CHECKED_SCHEMA
 from rescaleinv.verify import _number, check
 
@@ -152,3 +155,93 @@ def test_damage_is_an_error_of_ours(certificate):
         assert damaged != text, what
         with pytest.raises(CertificateError):
             Certificate.from_json(damaged)
+
+
+# --- what verdicts own ----------------------------------------------------------------------------------------------
+
+EXAMPLE = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+
+
+@pytest.mark.parametrize("decide", [lambda: ComplexEngine(EXAMPLE), lambda: RescaleInvariantSVC().fit(*PLAIN)])
+def test_a_caller_may_reuse_its_buffer(decide, tmp_path):
+    """The certificates of all batches were about the last one's points, and "proved"."""
+    decider, buffer, found = decide(), np.empty((1, 2)), []
+    for point in ([-1.0, 4], [4, 4]):
+        buffer[:] = point
+        found.append(decider.certify(buffer))
+    assert [verdicts.points.tolist() for verdicts in found] == [[[-1.0, 4]], [[4.0, 4]]]
+    assert check(found[0].certificate(0).to_json()) == "neutral"
+    assert json.loads(found[0].certificate(0).to_json())["point"] == ["-1", "4"]
+    with pytest.raises(ValueError, match="read-only"):
+        found[0].points[0, 0] = 5
+
+
+PLAIN = EXAMPLE.features, EXAMPLE.signs
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda points: pd.DataFrame(points, copy=False),
+        lambda points: points,
+        lambda points: points[:, ::-1][:, ::-1],
+        lambda points: np.asfortranarray(points),
+    ],
+)
+def test_the_points_are_not_the_callers_memory(make):
+    points = np.array([[-1.0, 4], [4, 4]])
+    given = make(points)
+    verdicts = ComplexEngine(EXAMPLE).certify(given)
+    points[:] = 0
+    assert verdicts.points.tolist() == [[-1.0, 4], [4, 4]]
+
+
+def test_what_is_handed_over_is_not_copied():
+    points = read_only(np.array([[-1.0, 4], [4, 4]]))
+    assert ComplexEngine(EXAMPLE).certify_checked(points).points is points
+
+
+# --- parts of verdicts ----------------------------------------------------------------------------------------------
+
+
+def test_verdicts_of_some_rows_among_unknown_ones():
+    points = np.array([[-1.0, 4], [np.nan, 1], [4, 4], [0, 1e200]])
+    reasons = unusable_rows(points)
+    assert reasons.tolist() == ["", "a value is missing", "", "a value is infinite or beyond 1e+150"]
+    usable = np.array(reasons == "", dtype=bool)
+    engine = ComplexEngine(EXAMPLE)
+    some = engine.certify(points[usable])
+    verdicts = Verdicts.all_unknown(points, reasons, engine).with_rows(usable, some)
+    assert verdicts.code.tolist() == [0, 2, 1, 2]
+    assert verdicts.reason.tolist() == reasons.tolist()
+    assert verdicts.status.tolist() == ["certified", "", "computed", ""]
+    assert np.isnan(verdicts.lower).tolist() == [False, True, False, True]
+    assert verdicts[usable].upper.tolist() == some.upper.tolist()
+
+
+# --- certificates that are refused ----------------------------------------------------------------------------------
+
+
+def test_one_refused_certificate_does_not_lose_the_others(tmp_path, monkeypatch):
+    engine = ComplexEngine(EXAMPLE)
+    engine.prove(tmp_path / "complex")
+    verdicts = engine.certify([[-1, 4], [4, 4], [0, 0]])
+    make = ComplexEngine.certificate
+
+    def one_lie(self, point, verdict):
+        found = make(self, point, verdict)
+        if list(point) == [4, 4]:
+            return Certificate({**found.content, "claim": "strongly negative"})
+        return found
+
+    monkeypatch.setattr(ComplexEngine, "certificate", one_lie)
+    with pytest.warns(
+        RefusedWarning, match="point 1: its certificate was refused: .*; its verdict is now UNKNOWN"
+    ) as seen:
+        proved = verdicts.prove(tmp_path / "certificates")
+    assert list(seen[0].message.points) == [1]
+    assert proved.code.tolist() == [0, 2, -1]
+    assert proved.status.tolist() == ["proved", "", "proved"]
+    assert proved.reason[1].startswith("its certificate was refused: ")
+    assert verdicts.code.tolist() == [0, 1, -1]  # those of before are as they were
+    assert len((tmp_path / "certificates").read_text().splitlines()) == 2

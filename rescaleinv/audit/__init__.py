@@ -4,7 +4,7 @@ from rescaleinv.audit.audit import scaling_audit
 from rescaleinv.audit.displays import FeatureShareDisplay, ScalingsDisplay
 from rescaleinv.audit.findings import Finding
 from rescaleinv.audit.limited import LimitedUnits
-from rescaleinv.audit.result import Audit, Consistency, Rescaling
+from rescaleinv.audit.result import Audit, Consistency, SVMAtRescaling
 from rescaleinv.audit.scalings import ScalingResult, named_scalings
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "FeatureShareDisplay",
     "Finding",
     "LimitedUnits",
-    "Rescaling",
+    "SVMAtRescaling",
     "ScalingResult",
     "ScalingsDisplay",
     "named_scalings",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from rescaleinv._util.parameters import checked_count, is_number
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray
 from rescaleinv.audit.features import neutral_without, rescaled_alone
@@ -86,10 +86,9 @@ def scaling_audit(
     >>> audit.consistency.holds
     True
     """
-    if not (isinstance(kappa, Real) and 1 < kappa < math.inf):
+    if not (is_number(kappa) and 1 < kappa < math.inf):
         raise InputError(f"kappa is {kappa!r}; a finite factor above 1 is needed")
-    if not isinstance(most_radii, Integral) or most_radii < 0:
-        raise InputError(f"most_radii is {most_radii!r}; a number of points, or 0, is needed")
+    most_radii = checked_count(most_radii, "most_radii")
     chosen = checked_scalings(scalings)
     model = _fitted(estimator, X_train, y_train)
     points = as_matrix(X_test, what="X_test", n_features=model.n_features_in_)

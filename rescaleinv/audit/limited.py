@@ -10,9 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import clone
 
 from rescaleinv._util.types import FloatArray, IntArray
+from rescaleinv.engines import EngineSettings
+from rescaleinv.engines.choice import choose_engine
+from rescaleinv.estimators.radius import radius_search
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.verdict import Verdicts
 
@@ -20,6 +22,8 @@ from rescaleinv.verdict import Verdicts
 _SECONDS = 0.2
 # How near to each other the certified and the refuted κ of a point are brought.
 _RATIO = 1.05
+# Up to which κ they are looked for.
+_LARGEST = 1000.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,34 +79,23 @@ def limited_units(
     asked = _evenly(open_points, min(most, len(open_points)))
     radius = np.full((len(points), 2), np.nan)
     radius[verdicts.strong] = np.inf
-    limited = _refitted(model, None)
+    time_limit = _SECONDS if model.time_limit is None else model.time_limit
+    radii = radius_search(model, time_limit=time_limit, n_jobs=None)
     for done, i in enumerate(asked.tolist()):
-        radius[i] = limited.rescaling_radius(points[i : i + 1], ratio=_RATIO)[0]
+        radius[i] = radii.of_changeable(points[i : i + 1], ratio=_RATIO, largest=_LARGEST)[0]
         report(done + 1)
     changed = asked[radius[asked, 1] <= kappa]
     kept, undecided = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
     for j in range(n) if len(changed) else ():
-        ranges = [(1.0, 1.0) if k == j else (1 / kappa, kappa) for k in range(n)]
         if n == 1:
             kept[j] = len(changed)  # nothing is rescaled
             continue
-        found = _refitted(model, ranges).certify(points[changed])
+        ranges = np.array([(1.0, 1.0) if k == j else (1 / kappa, kappa) for k in range(n)])
+        settings = EngineSettings(time_limit=time_limit, limits=ranges)
+        found = choose_engine("auto", model.training_set_, settings).engine.certify_checked(points[changed])
         kept[j], undecided[j] = int(found.strong.sum()), int(found.unknown.sum())
         report(len(asked) + (j + 1) * len(changed))
     return LimitedUnits(kappa, radius, asked, len(asked) / max(len(open_points), 1), changed, kept, undecided)
-
-
-def _refitted(model: RescaleInvariantSVC, ranges: list[tuple[float, float]] | None) -> RescaleInvariantSVC:
-    """The same SVM, with limits."""
-    training_set = model.training_set_
-    limited = clone(model).set_params(
-        scale_range=ranges,
-        inconsistent="raise",
-        engine="auto",
-        time_limit=_SECONDS if model.time_limit is None else model.time_limit,
-        n_jobs=None,
-    )
-    return limited.fit(training_set.features, training_set.signs)
 
 
 def _evenly(numbers: IntArray, count: int) -> IntArray:

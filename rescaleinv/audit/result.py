@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rescaleinv.audit.findings import Finding
 
 
-class Rescaling(NamedTuple):
+class SVMAtRescaling(NamedTuple):
     """An SVM of rescaled features, and what it makes of one point, feature by feature.
 
     ``value`` is its decision value, the sum of ``base`` (its value at the mean of the training rows) and ``contributions``
@@ -215,7 +215,7 @@ class Audit:
         frame["changed by"] = ["; ".join(self.changed_by(i)) for i in range(len(self))]
         return frame
 
-    def two_rescalings(self, i: int) -> tuple[Rescaling, Rescaling]:
+    def two_rescalings(self, i: int) -> tuple[SVMAtRescaling, SVMAtRescaling]:
         """Two rescalings that disagree about point i, which must be neutral: one that says positive, one negative.
 
         The simplest that are known: the features as they are given, and one feature in other units; if no single feature
@@ -263,13 +263,13 @@ class Audit:
                 return scaling.name, scaling.factors
         return None
 
-    def _rescaling(self, i: int, name: str, factors: FloatArray) -> Rescaling:
+    def _rescaling(self, i: int, name: str, factors: FloatArray) -> SVMAtRescaling:
         training_set = self.model.training_set_
         svm = minimal_norm_svm(training_set, rescaling=factors)
         middle = training_set.features.mean(axis=0)
         contributions = svm.weights * (self.verdicts.points[i] - middle)
         value = float(svm.decision_function(self.verdicts.points[i : i + 1])[0])
-        return Rescaling(name, factors, contributions, value - float(contributions.sum()), value)
+        return SVMAtRescaling(name, factors, contributions, value - float(contributions.sum()), value)
 
     def __str__(self) -> str:
         return "\n".join(f"- {finding.text}" for finding in self.findings)

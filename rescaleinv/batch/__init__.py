@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Iterator, Sequence
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rescaleinv import __version__
+from rescaleinv._util.parameters import checked_count, n_workers
 from rescaleinv._util.progress import progress_bar
 from rescaleinv.batch.manifest import RunFolder
 from rescaleinv.batch.streams import Paths, TableFile, choose_columns, feature_columns, find_files, survey
@@ -29,7 +27,7 @@ from rescaleinv.batch.workers import (
     verdict_columns,
 )
 from rescaleinv.errors import InputError
-from rescaleinv.estimators import saving as model_io
+from rescaleinv.estimators.saving import model_digest, write_model
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 
 # The engine leaves inner vertices out from 200,000 points a call on, and Parquet's row groups are often powers of two.
@@ -116,7 +114,7 @@ def certify_files(
     ...     summary = certify_files(model, f"{folder}/points.csv", f"{folder}/verdicts", keep=["id"])
     ...     verdicts = pd.read_parquet(f"{folder}/verdicts")
     >>> summary.counts
-    {'strongly_negative': 1, 'neutral': 1, 'strongly_positive': 1, 'unknown': 1}
+    {'strongly negative': 1, 'neutral': 1, 'strongly positive': 1, 'unknown': 1}
     >>> print(verdicts[["input", "row", "id", "code"]])
             input  row id  code
     0  points.csv    0  a     0
@@ -130,11 +128,8 @@ def certify_files(
     _check_model(model)
     if scheduler is not None and n_jobs is not None:
         raise InputError("n_jobs is for processes on this machine, and scheduler for Dask; one of them is needed")
-    if not isinstance(chunk_rows, (int, np.integer)) or chunk_rows < 1:
-        raise InputError(f"chunk_rows is {chunk_rows!r}; a positive number of rows is needed")
-    from joblib import effective_n_jobs
-
-    n_processes = int(effective_n_jobs(n_jobs))
+    chunk_rows = checked_count(chunk_rows, "chunk_rows", 1)
+    n_processes = n_workers(n_jobs)
     run = RunFolder(out)
     paths = find_files(inputs)
     for path in paths:
@@ -147,16 +142,18 @@ def certify_files(
         columns = choose_columns(files, feature_names(model), model.n_features_in_, _checked_keep(keep))
         description = {
             "package": __version__,
-            "model": _model_digest(model),
+            "model": model_digest(model._fitted),
             "inputs": [{"name": file.name, "sha256": file.sha256, "rows": file.n_rows} for file in files],
-            "chunk_rows": int(chunk_rows),
+            "chunk_rows": chunk_rows,
             "keep": list(columns.keep),
         }
         digest = run.begin(description, lambda path: _save(model, path))
         parts = run.finished(digest)
+        planned = list(_planned(files, chunk_rows))
+        run.require_own_parts(len(planned))
         tasks = [
             Task(str(run.folder), digest, number, pieces, columns, os.getpid())
-            for number, pieces in enumerate(_planned(files, int(chunk_rows)))
+            for number, pieces in enumerate(planned)
             if number not in parts
         ]
         with progress_bar("rows", progress, total=sum(file.n_rows for file in files)) as bar:
@@ -243,21 +240,11 @@ def _check_model(model: Any) -> None:
     check_is_fitted(model)
 
 
-def _model_digest(model: RescaleInvariantSVC) -> str:
-    """What the verdicts depend on: the training set and the parameters, but not how many threads there are."""
-    training_set = model.training_set_
-    parameters = {name: model_io.pack(value) for name, value in model.get_params().items() if name != "n_jobs"}
-    names = getattr(model, "feature_names_in_", np.array([]))
-    labels = model_io.pack(model.classes_.tolist())
-    digest = hashlib.sha256(json.dumps([parameters, names.tolist(), labels, training_set.features.shape]).encode())
-    digest.update(training_set.features.tobytes())
-    digest.update(training_set.signs.tobytes())
-    return digest.hexdigest()
-
-
 def _save(model: RescaleInvariantSVC, path: Path) -> None:
-    alone = copy(model).set_params(n_jobs=1)  # each process has one thread
-    alone.precompute().save(path)
+    model.precompute()
+    # each process has one thread
+    alone = replace(model._fitted, parameters={**model._fitted.parameters, "n_jobs": 1})
+    write_model(path, alone, model.engine_.made)
 
 
 def _checked_keep(keep: str | Sequence[str]) -> tuple[str, ...]:

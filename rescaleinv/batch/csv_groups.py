@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 # Every so many rows a file can be entered.
 GROUP_ROWS = 65_536
 _BYTES_AT_A_TIME = 2**23
+# A first line that is longer than this is not one of column names.
+LONGEST_HEADER = 2**24
+# Up to here every integer is a float.
+EXACT_INTEGERS = 2**53
 _NEWLINE, _QUOTE, _RETURN = b'\n"\r'
 
 
@@ -52,6 +56,10 @@ def scan_csv(file: BinaryIO, path: Path) -> tuple[str, tuple[str, ...], tuple[in
             start, kept = base + int(ends[-1]) + 1, b""
         if header is None or len(kept) < 2:
             kept += block[max(start - base, 0) :]
+        if header is None and len(kept) > LONGEST_HEADER:
+            raise InputError(
+                f"{path}: its first line is longer than {LONGEST_HEADER:,} bytes; names of columns are needed"
+            )
         base += len(block)
     if start < base and kept.strip(b"\r"):  # the last line has no line end
         if header is None:
@@ -66,7 +74,7 @@ def scan_csv(file: BinaryIO, path: Path) -> tuple[str, tuple[str, ...], tuple[in
     try:
         columns = tuple(next(csv.reader(io.StringIO(header.decode("utf-8-sig"), newline=""))))
     except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} is no CSV table in UTF-8: {error}") from error
+        raise InputError(f"{path} is not a CSV table in UTF-8: {error}") from error
     groups = [min(GROUP_ROWS, n_rows - k) for k in range(0, n_rows, GROUP_ROWS)]
     return digest.hexdigest(), columns, tuple(groups), (*offsets, base)
 
@@ -103,9 +111,36 @@ def parse_group(group: Group, features: Sequence[str], keep: Sequence[str]) -> p
         texts = _parsed(group, keep, pa.string()) if keep else pa.table({})
     except pa.ArrowInvalid as error:
         raise InputError(_what_is_wrong(group, features, error)) from error
+    _require_exact_integers(group, numbers)
     if numbers.num_rows != group.n_rows:
         raise InputError(f"{group}: there are quotes that don't match, or lines of blanks")
     return pa.table([*numbers.columns, *texts.columns], names=[*features, *keep])
+
+
+def require_exact(pairs: Iterable[tuple[int, float]], name: str, where: str) -> None:
+    """An ``InputError`` for an integer that is not the float which was made of it."""
+    for exact, rounded in pairs:
+        if exact != rounded:  # Python compares them exactly
+            raise InputError(
+                f"{where}: the column {name!r} has the integer {exact}, which no float equals; subtract a constant from "
+                "the column, in training too, or leave it out"
+            )
+
+
+def _require_exact_integers(group: Group, numbers: pa.Table) -> None:
+    """Refuse whole numbers in the text that were rounded when they were read. They are rare: the text is read again."""
+    import pyarrow as pa
+
+    for j, name in enumerate(numbers.column_names):
+        values = numbers.column(j).to_numpy()
+        with np.errstate(invalid="ignore"):
+            large = np.flatnonzero(np.abs(values) >= EXACT_INTEGERS)
+        if not large.size:
+            continue
+        texts = _parsed(group, [name], pa.string(), texts_may_be_missing=True).column(0)
+        pairs = ((texts[i].as_py().strip(), float(values[i])) for i in large.tolist())
+        whole = ((int(text), value) for text, value in pairs if text.lstrip("+-").isdecimal() and len(text) < 400)
+        require_exact(whole, name, str(group))
 
 
 def _parsed(group: Group, columns: Sequence[str], kind: Any, *, texts_may_be_missing: bool = False) -> pa.Table:

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rescaleinv._util.files import replacing
+from rescaleinv._util.files import checked_path, replacing
 from rescaleinv.errors import InputError
 
-_FORMAT = "rescaleinv-run/1"
+_FORMAT = "rescaleinv-run/2"
 _START_AGAIN = "choose another folder, or delete this one to start again"
 _MAKE_AGAIN = "delete it, and its part is made again"
 
@@ -36,7 +36,7 @@ class RunFolder:
     """Where the files of a run are. Workers on other machines have one too; only ``opened`` ones are locked."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self.folder = checked_path(folder, "out")
         self._notes = self.folder / "_run"
         self.model_path = self._notes / "model.npz"
         self._description_path = self._notes / "run.json"
@@ -54,7 +54,10 @@ class RunFolder:
             raise InputError(f"{self.folder} is a file; a folder for the results is needed")
         if not self._notes.exists() and self.folder.exists() and any(self.folder.iterdir()):
             raise InputError(f"{self.folder} has files of something else; choose a folder that is empty or new")
-        self._notes.mkdir(parents=True, exist_ok=True)
+        try:
+            self._notes.mkdir(parents=True, exist_ok=True)
+        except OSError as error:  # a dangling link, a file in the way, no permission
+            raise InputError(f"{self.folder} can't be used as a folder: {error.strerror or error}") from error
         with (self._notes / "lock").open("ab") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -93,6 +96,13 @@ class RunFolder:
         if not self.model_path.exists() or _file_sha256(self.model_path) != found.get("model_file"):
             raise InputError(f"{self.model_path} is missing or damaged; {_START_AGAIN}")
         return _digest(found)
+
+    def require_own_parts(self, n_parts: int) -> None:
+        """Readers of the folder take every table in it for a part of this run: another one must not be there."""
+        own = {self.part_path(number) for number in range(n_parts)}
+        for path in sorted(self.folder.glob("*.parquet")):
+            if path not in own:
+                raise InputError(f"{path} is not a part of this run, which has {n_parts}; move it to another folder")
 
     def finished(self, run: str) -> dict[int, Part]:
         """The parts that need not be made again: noted, there, and unchanged. A missing one is made again."""
@@ -156,7 +166,7 @@ def _read_signed(path: Path, remedy: str) -> dict[str, Any]:
         content = json.loads(path.read_bytes())
         digest = content.pop("digest")
         intact = digest == _digest(content)
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError, OSError) as error:
         raise InputError(f"{path} is damaged ({error}); {remedy}") from error
     if not intact:
         raise InputError(f"{path} was edited or is damaged: its digest does not fit its content; {remedy}")

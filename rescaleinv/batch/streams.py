@@ -13,8 +13,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rescaleinv._util.files import checked_path
 from rescaleinv._util.tables import ENDINGS, check_table_name
-from rescaleinv.batch.csv_groups import Group, parse_group, scan_csv
+from rescaleinv.batch.csv_groups import EXACT_INTEGERS, Group, parse_group, require_exact, scan_csv
 from rescaleinv.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def find_files(inputs: Paths) -> list[Path]:
     """The files that are meant: paths, patterns such as ``data/*.csv``, and folders with all tables in them."""
     found: list[Path] = []
     for given in [inputs] if isinstance(inputs, (str, Path)) else list(inputs):
-        path = Path(given)
+        path = checked_path(given, "an input")
         if path.is_dir():
             inside = sorted(p for p in path.rglob("*") if p.suffix.lower() in ENDINGS and not _hidden(p, path))
         elif not path.exists() and glob.has_magic(str(given)):
@@ -120,7 +121,7 @@ def _surveyed(path: Path, name: str) -> TableFile:
                 schema, offsets = content.schema_arrow.remove_metadata(), ()
                 groups = tuple(content.metadata.row_group(k).num_rows for k in range(content.num_row_groups))
     except pa.ArrowException as error:
-        raise InputError(f"{path} is no Parquet table: {error}") from error
+        raise InputError(f"{path} is not a Parquet table: {error}") from error
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror or error}") from error
     for column, count in Counter(schema.names).items():
@@ -228,9 +229,25 @@ def _parquet_batches(file: TableFile, groups: list[int], columns: Columns) -> It
         for batch in content.iter_batches(
             _ROWS_AT_A_TIME, row_groups=groups, columns=list(dict.fromkeys(names)), use_threads=False
         ):
-            numbers = [batch.column(name).cast(pa.float64(), safe=False) for name in columns.features]
+            numbers = [_as_floats(batch.column(name), name, file.path) for name in columns.features]
             kept = [batch.column(name).cast(_kept_type(file, name)) for name in columns.keep]
             yield pa.table([*numbers, *kept], names=names)
+
+
+def _as_floats(values: Any, name: str, path: str) -> pa.Array:
+    """A column as floats. Integers that no float equals are refused: they would be other points."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    if types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    floats = values.cast(pa.float64(), safe=False)
+    if types.is_integer(values.type) and values.type.bit_width > 32:
+        large = pc.greater_equal(pc.abs(floats), float(EXACT_INTEGERS))
+        exact, rounded = values.filter(large).to_pylist(), floats.filter(large).to_pylist()
+        require_exact(zip(exact, rounded, strict=True), name, path)
+    return floats
 
 
 def _csv_batches(file: TableFile, groups: list[int], columns: Columns) -> Iterator[pa.Table]:

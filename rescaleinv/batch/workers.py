@@ -23,17 +23,14 @@ from rescaleinv.batch.manifest import Part, RunFolder
 from rescaleinv.batch.streams import Columns, TableFile, read_rows
 from rescaleinv.errors import BatchError, InputError
 from rescaleinv.estimators.svc import RescaleInvariantSVC
-from rescaleinv.theory.inputs import LARGEST_VALUE
-from rescaleinv.verdict import Verdict, Verdicts
+from rescaleinv.verdict import Verdict, Verdicts, read_only, unusable_rows, verdict_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 PLACE_COLUMNS = ("input", "row")
 VERDICT_COLUMNS = ("code", "lower", "upper", "status", "reason")
-COUNTED = {kind.name.lower(): kind for kind in Verdict}
-_MISSING = "a value is missing"
-_TOO_LARGE = f"a value is infinite or beyond {LARGEST_VALUE:g}"
+COUNTED = {verdict_words(kind): kind for kind in Verdict}
 _SECONDS_FOR_DASK = 60
 
 
@@ -141,7 +138,7 @@ def _part_with_stored_model(task: Task) -> Part:
 @lru_cache(maxsize=1)
 def _stored_model(folder: str, run: str) -> RescaleInvariantSVC:
     """The model of a run, which ``run`` (a digest) identifies; read once a process."""
-    return RescaleInvariantSVC.load(RunFolder(folder).model_path)
+    return RescaleInvariantSVC._load(RunFolder(folder).model_path, trusted=True)  # the run wrote it, and knows its hash
 
 
 @lru_cache(maxsize=1)
@@ -202,32 +199,15 @@ def feature_names(model: RescaleInvariantSVC) -> list[str] | None:
 
 def verdict_columns(model: RescaleInvariantSVC, matrix: FloatArray) -> dict[str, npt.NDArray[Any]]:
     """The verdicts of points, some of which may have values that no model can take: these are UNKNOWN."""
-    usable = _usable(matrix)
-    if usable is None:
+    reasons = unusable_rows(matrix)
+    usable = np.array(reasons == "", dtype=bool)
+    if usable.all():
         verdicts = _certified(model, matrix)
-        return {name: getattr(verdicts, name) for name in VERDICT_COLUMNS}
-    n = len(matrix)
-    missing = np.isnan(matrix).any(axis=1)
-    reasons = np.array(["", _MISSING, _TOO_LARGE], dtype=object)
-    columns: dict[str, npt.NDArray[Any]] = {
-        "code": np.full(n, Verdict.UNKNOWN, dtype=np.int8),
-        "lower": np.full(n, np.nan),
-        "upper": np.full(n, np.nan),
-        "status": np.full(n, "", dtype=object),
-        "reason": reasons[np.where(usable, 0, np.where(missing, 1, 2))],
-    }
-    if usable.any():
-        verdicts = _certified(model, matrix[usable])
-        for name, values in columns.items():
-            values[usable] = getattr(verdicts, name)
-    return columns
-
-
-def _usable(matrix: FloatArray) -> npt.NDArray[np.bool_] | None:
-    """Which points a model can take; None for all of them."""
-    if len(matrix) and np.abs(matrix).max() <= LARGEST_VALUE:  # a nan is not
-        return None
-    return np.asarray((np.abs(matrix) <= LARGEST_VALUE).all(axis=1))
+    else:
+        verdicts = Verdicts.all_unknown(matrix, reasons, model.engine_.engine)
+        if usable.any():
+            verdicts = verdicts.with_rows(usable, _certified(model, matrix[usable]))
+    return {name: getattr(verdicts, name) for name in VERDICT_COLUMNS}
 
 
 @lru_cache(maxsize=1)
@@ -236,8 +216,6 @@ def _blas() -> ThreadpoolController:
 
 
 def _certified(model: RescaleInvariantSVC, points: FloatArray) -> Verdicts:
-    import pandas as pd
-
-    names = feature_names(model)
+    # the columns were chosen by their names and the values looked at before; the points are handed over
     with _blas().limit(limits=1):  # other processes have the other processors
-        return model.certify(points if names is None else pd.DataFrame(points, columns=names, copy=False))
+        return model.engine_.engine.certify_checked(read_only(points))

@@ -56,7 +56,7 @@ def run_audit(options: argparse.Namespace) -> int:
         clash = [name for name in options.keep if name in frame.columns]
         if clash:
             raise InputError(f"--keep {clash[0]}: the result has a column of its own with that name")
-        write_table(pd.concat([kept, frame], axis=1), options.out)
+        write_table(pd.concat([kept, frame], axis=1), options.out, escape_formulas=options.escape_formulas)
     if options.html is not None:
         write_report(audit, options.html, title=options.title, kept=kept, max_points=options.max_points)
         print(f"written: {options.html}; open it in a browser: {Path(options.html).resolve().as_uri()}")

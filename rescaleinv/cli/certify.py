@@ -6,7 +6,6 @@ import argparse
 import json
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from rescaleinv.cli.table_input import read_labelled, require_folder_of
 from rescaleinv.errors import InputError, LeftOutWarning
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import strong_report
-from rescaleinv.verdict import Verdict, Verdicts
+from rescaleinv.verdict import Verdicts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,13 +40,14 @@ def run_certify(options: argparse.Namespace) -> None:
     print(f"engine {model.engine_}: {model.engine_.reason}")
     model.precompute()
     verdicts = _decided(model, points[usable], options)
-    verdicts = _with_unusable(verdicts, points, usable, reasons)
+    if not usable.all():
+        verdicts = Verdicts.all_unknown(points, reasons, verdicts.engine).with_rows(usable, verdicts)
     print(verdicts.summary())
     labels = np.full(len(points), "", dtype=object)
     if usable.any():
         labels[usable] = np.array(classes, dtype=object)[model.predict(points[usable]).astype(int)]
     if options.out is not None:
-        write_table(_result(verdicts, test, labels, options.keep), options.out)
+        write_table(_result(verdicts, test, labels, options.keep), options.out, escape_formulas=options.escape_formulas)
     if options.label in test.columns:
         _compare(verdicts, test[options.label], labels, classes)
     if options.proof is not None:
@@ -116,27 +116,6 @@ def _writing(work: Callable[[], Any], where: Any) -> Any:
         raise InputError(f"{where} can't be written: {error.strerror or error}") from error
 
 
-def _with_unusable(
-    verdicts: Verdicts, points: FloatArray, usable: npt.NDArray[np.bool_], reasons: npt.NDArray[Any]
-) -> Verdicts:
-    """The verdicts of all points: UNKNOWN where they could not be judged."""
-    if usable.all():
-        return verdicts
-    code = np.full(len(points), Verdict.UNKNOWN, dtype=np.int8)
-    lower, upper = np.full((2, len(points)), np.nan)
-    status = np.full(len(points), "", dtype=object)
-    why = reasons.copy()
-    for whole, part in (
-        (code, verdicts.code),
-        (lower, verdicts.lower),
-        (upper, verdicts.upper),
-        (status, verdicts.status),
-        (why, verdicts.reason),
-    ):
-        whole[usable] = part
-    return replace(verdicts, code=code, lower=lower, upper=upper, status=status, reason=why, points=points)
-
-
 def _result(verdicts: Verdicts, test: pd.DataFrame, labels: npt.NDArray[Any], keep: list[str]) -> pd.DataFrame:
     """One row a point: its number, the columns to keep, the plain SVM's label, the verdict."""
     frame = verdicts.to_frame()
@@ -166,7 +145,7 @@ def _scale_range(text: str | None) -> Any:
         return None
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
-            f"--scale-range {text}: a number (2), a pair ([0.5, 2]) or one pair a feature ([[1, 1], …]) is needed"
+            f"--scale-range {text[:80]}: a number (2), a pair ([0.5, 2]) or one pair a feature ([[1, 1], …]) is needed"
         ) from error

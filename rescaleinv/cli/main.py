@@ -7,7 +7,10 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from typing import Any
+
+from rescaleinv.cli.terminal import PrintableStream, printable
 
 _EXAMPLES = """\
 examples:
@@ -70,7 +73,7 @@ def _add_certify(commands: Any) -> None:
     certify.add_argument(
         "--scale-range", metavar="RANGE", help="rescalings to consider: 2, or [0.5, 2] (all, if not given)"
     )
-    certify.add_argument("--out", metavar="FILE", help="write the verdicts there, CSV or Parquet, one row a point")
+    certify.add_argument("--out", metavar="FILE", help="write the verdicts there, CSV or Parquet, one row per point")
     proofs = certify.add_mutually_exclusive_group()
     proofs.add_argument("--certificates", metavar="FILE", help="write certificates there, one a line, and check them")
     proofs.add_argument("--proof", metavar="FOLDER", help="certificates of all verdicts, strong ones too, checked")
@@ -89,7 +92,7 @@ def _add_audit(commands: Any) -> None:
     )
     _add_tables(audit)
     audit.add_argument("--html", metavar="FILE", help="write a page there that stands alone, to open in a browser")
-    audit.add_argument("--out", metavar="FILE", help="write a table there, CSV or Parquet, one row a point")
+    audit.add_argument("--out", metavar="FILE", help="write a table there, CSV or Parquet, one row per point")
     audit.add_argument("--kappa", metavar="FACTOR", type=float, default=2.0, help="how far off units may be (2)")
     audit.add_argument(
         "--radii", metavar="NUMBER", type=int, default=50, help="neutral rows to find the rescaling radius of (50)"
@@ -115,9 +118,18 @@ def _add_tables(command: Any) -> None:
         "--inconsistent", choices=("drop", "raise"), default="drop", help="inseparable rows: leave out, or fail"
     )
     command.add_argument(
-        "--keep", metavar="COLUMN", action="append", default=[], help="no feature, but shown in results: an identifier"
+        "--keep",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="not a feature, but shown in results: an identifier",
     )
-    command.add_argument("--ignore", metavar="COLUMN", action="append", default=[], help="no feature")
+    command.add_argument("--ignore", metavar="COLUMN", action="append", default=[], help="not a feature")
+    command.add_argument(
+        "--escape-formulas",
+        action="store_true",
+        help="in CSV results, an apostrophe before texts that a spreadsheet would run as formulas (= + - @ …)",
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -126,7 +138,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters shows ? for them
     try:
-        code = _run(list(sys.argv[1:] if arguments is None else arguments))
+        with redirect_stdout(PrintableStream(sys.stdout)):
+            code = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except KeyboardInterrupt:
         print("rescaleinv: interrupted", file=sys.stderr)
@@ -143,6 +156,8 @@ def _run(given: list[str]) -> int:
 
         return verify(given[1:])
     parser = _parser()
+    if any("\0" in argument for argument in given):
+        parser.error("an argument has a NUL byte in it")
     options = parser.parse_args(given)
     if options.version:
         from rescaleinv import __version__
@@ -167,8 +182,11 @@ def _run(given: list[str]) -> int:
             from rescaleinv.cli.demo import run_demo
 
             run_demo()
-    except RescaleInvError as error:
-        print(f"rescaleinv: error: {error}", file=sys.stderr)
+    except (RescaleInvError, OSError, MemoryError) as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        message = " ".join(str(error).split()) or type(error).__name__
+        print(f"rescaleinv: error: {printable(message)}", file=sys.stderr)
         return 2
     return 0
 

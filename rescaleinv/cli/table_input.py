@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 from rescaleinv._util.tables import read_table, require_columns
 from rescaleinv._util.types import FloatArray
+from rescaleinv.batch.csv_groups import EXACT_INTEGERS, require_exact
 from rescaleinv.errors import InputError
-from rescaleinv.theory.inputs import LARGEST_VALUE, as_matrix
+from rescaleinv.theory.inputs import as_matrix
+from rescaleinv.verdict import unusable_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,11 +90,14 @@ def _usable(features: pd.DataFrame, path: str) -> tuple[FloatArray, npt.NDArray[
     if not len(features):
         raise InputError(f"{path} has no rows")
     if any(kind.kind not in "biuf" for kind in features.dtypes):
-        as_matrix(features, what=path)  # which says what is no number, and where
+        as_matrix(features, what=path)  # which says what is not a number, and where
+    for name in features.columns:
+        if features[name].dtype.kind in "iu":
+            values = features[name].dropna()
+            large = (
+                values[values.abs() >= EXACT_INTEGERS] if values.dtype.kind == "i" else values[values >= EXACT_INTEGERS]
+            )
+            require_exact(((int(value), float(value)) for value in large.tolist()), name, path)
     points = features.to_numpy(dtype=np.float64, na_value=np.nan)
-    with np.errstate(invalid="ignore"):
-        too_large = (np.abs(points) > LARGEST_VALUE).any(axis=1)
-    reasons = np.full(len(points), "", dtype=object)
-    reasons[too_large] = "a value is too large"
-    reasons[np.isnan(points).any(axis=1)] = "a value is missing"
-    return points, reasons == "", reasons
+    reasons = unusable_rows(points)
+    return points, np.array(reasons == "", dtype=bool), reasons

@@ -19,7 +19,7 @@ from rescaleinv.errors import NotAvailableError
 from rescaleinv.theory.conditioning import Conditioning
 from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.theory.training_set import TrainingSet
-from rescaleinv.verdict import Verdict, Verdicts
+from rescaleinv.verdict import Verdict, Verdicts, read_only
 
 # What an engine keeps in a model file: plain facts (JSON), and arrays.
 EngineState = tuple[dict[str, Any], Mapping[str, npt.NDArray[Any]]]
@@ -106,6 +106,13 @@ class Extremes(NamedTuple):
     conditioning: Conditioning
 
 
+def owned(matrix: FloatArray, given: Any) -> FloatArray:
+    """The matrix that ``as_matrix`` made of what was given, or a copy if it is still the caller's memory; read-only."""
+    if matrix is given or matrix.base is not None:
+        matrix = matrix.copy()
+    return read_only(matrix)
+
+
 class Engine(ABC):
     """Decides points of one training set, and shows why. Every engine has the methods and attributes of this class.
 
@@ -143,11 +150,11 @@ class Engine(ABC):
     def certify(self, points: Any) -> Verdicts:
         """The verdicts of the points (a table, one row per point)."""
         rows = as_matrix(points, what="the points", n_features=self.training_set.n_features)
-        return self.certify_checked(rows)
+        return self.certify_checked(owned(rows, points))
 
     @abstractmethod
     def certify_checked(self, rows: FloatArray) -> Verdicts:
-        """``certify`` for a matrix that ``as_matrix`` has already checked."""
+        """``certify`` for a matrix that ``as_matrix`` has already checked; the verdicts keep it if it is read-only."""
 
     def _checked_point(self, point: Any) -> FloatArray:
         return as_matrix([list(point)], what="the point", n_features=self.training_set.n_features)[0]
@@ -186,8 +193,14 @@ class Engine(ABC):
         """What was computed so far and is worth keeping in a model file, or None."""
         return None
 
-    def restore_state(self, facts: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take what ``state`` gave before; a ``ValueError`` or ``TypeError`` where it can't be this training set's."""
+    def restore_state(
+        self, facts: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]], *, trusted: bool = False
+    ) -> None:
+        """Take what ``state`` gave before; a ``ValueError`` or ``TypeError`` where it can't be this training set's.
+
+        Unless it is ``trusted`` (this process, or the run it belongs to, computed it), verdicts that rest on it are
+        "computed" until they are proved.
+        """
         raise TypeError(f"it has the results of another engine; {self.name!r} keeps none")
 
 

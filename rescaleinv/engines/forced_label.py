@@ -12,7 +12,7 @@ from rescaleinv.theory.rationals import nonnegative_solution
 from rescaleinv.theory.training_set import TrainingSet
 
 
-def has_one_label(training_set: TrainingSet, exact_point: list[Fraction], point: FloatArray, side: int) -> bool:
+def has_forced_label(training_set: TrainingSet, exact_point: list[Fraction], point: FloatArray, side: int) -> bool:
     """Does every hyperplane that separates the classes strictly give the point this label? False where that is not proved.
 
     It does iff side·(α, 1) = Σ a_i y_i (x_i, 1) with a >= 0: then side·f(α) = Σ a_i y_i f(x_i) >= Σ a_i > 0.

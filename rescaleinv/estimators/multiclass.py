@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
+from rescaleinv.estimators.fitted import all_or_nothing
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights
 from rescaleinv.verdict import Verdicts
@@ -53,6 +54,11 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
         sample_weight : sequence of numbers >= 0, optional
             As in :class:`RescaleInvariantSVC`.
         """
+        with all_or_nothing(self) as draft:
+            draft._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         features = checked_features(self, X, fitting=True)
         labels = checked_labels(self, y, len(features))
         weights = checked_weights(sample_weight, features)
@@ -67,7 +73,6 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
         self.estimators_ = [
             clone(estimator).fit(X, targets, sample_weight=weights * part) for targets, part in self._problems(labels)
         ]
-        return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of each point at the given scaling: always one."""

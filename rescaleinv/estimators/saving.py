@@ -8,18 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rescaleinv._util.files import replacing
+from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.engines import Engine
+from rescaleinv.engines.choice import EngineChoice
 from rescaleinv.errors import InputError
+from rescaleinv.estimators.fitted import Fitted
+from rescaleinv.estimators.reference import ReferenceSVM
+from rescaleinv.theory.training_set import TrainingSet
 
 _FORMAT = "rescaleinv-model"
 _VERSION = 1
@@ -27,6 +35,99 @@ _HEADER = "header"
 _OF_ENGINE = "vertices."
 
 Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+def write_model(path: str | Path, fitted: Fitted, engine: Engine | None) -> None:
+    """Write a fitted model, and what its engine has computed so far, to one file."""
+    content, arrays = _packed(fitted)
+    facts, engine_arrays = _pack_engine(engine)
+    write(path, {**content, "vertices": facts}, {**arrays, **engine_arrays})
+
+
+def model_digest(fitted: Fitted) -> str:
+    """A hash of all that ``write_model`` writes of the model itself, but not of how many workers there are."""
+    parameters = {name: value for name, value in fitted.parameters.items() if name != "n_jobs"}
+    return _digest(*_packed(replace(fitted, parameters=parameters)))
+
+
+def _packed(fitted: Fitted) -> tuple[dict[str, Any], Arrays]:
+    training_set, reference = fitted.training_set, fitted.reference
+    classes, class_arrays = pack_labels(fitted.classes)
+    content = {
+        "params": pack(fitted.parameters),
+        "feature_names": None if training_set.feature_names is None else list(training_set.feature_names),
+        "classes": classes,
+        "soft": fitted.penalties is not None,
+    }
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "features": training_set.features,
+        "signs": training_set.signs,
+        "row_numbers": training_set.row_numbers,
+        "dropped": fitted.dropped,
+        "weights": reference.weights,
+        "offsets": np.array([reference.intercept, reference.value_at_anchor]),
+    }
+    if fitted.penalties is not None:
+        arrays["penalties"] = fitted.penalties
+    return content, {**arrays, **class_arrays}
+
+
+class StoredModel:
+    """The parts of a model file, each checked when it is asked for."""
+
+    def __init__(self, content: dict[str, Any], arrays: Arrays) -> None:
+        self._content, self._arrays = content, arrays
+        self.parameters: dict[str, Any] = unpack(content["params"])
+        self._classes = unpack_labels(content["classes"], arrays)
+
+    @cached_property
+    def training_set(self) -> TrainingSet:
+        training_set = TrainingSet(
+            self._arrays["features"],
+            self._arrays["signs"],
+            positive=1,
+            feature_names=self._content["feature_names"],
+            row_numbers=_integers(self._arrays["row_numbers"]),
+        )
+        training_set.classes = tuple(self._classes.tolist())
+        return training_set
+
+    def fitted(self, parameters: dict[str, Any], limits: FloatArray | None, groups: IntArray | None) -> Fitted:
+        """The fitted model, as ``fit`` made it."""
+        training_set, arrays = self.training_set, self._arrays
+        _require_finite(arrays["weights"], (training_set.n_features,))
+        _require_finite(arrays["offsets"], (2,))
+        penalties = None
+        if self._content.get("soft"):
+            penalties = arrays["penalties"]
+            _require_finite(penalties, (training_set.n_rows,))
+        intercept, value_at_anchor = map(float, arrays["offsets"])
+        hard = math.isinf(parameters["C"])
+        return Fitted(
+            parameters=parameters,
+            classes=self._classes,
+            training_set=training_set,
+            dropped=_integers(arrays["dropped"]),
+            reference=ReferenceSVM(training_set, arrays["weights"], intercept, value_at_anchor, hard),
+            limits=limits,
+            groups=groups,
+            penalties=penalties,
+        )
+
+    def restore_engine(self, choice: EngineChoice, *, trusted: bool = False) -> None:
+        """Give a new engine what the file has of another's work, if there is any, as if it had computed it."""
+        facts = self._content["vertices"]
+        if facts is not None:
+            of_engine = {k: v for k, v in self._arrays.items() if k.startswith(_OF_ENGINE)}
+            own_names = {k.removeprefix(_OF_ENGINE): v for k, v in of_engine.items()}
+            choice.engine.restore_state(facts, own_names, trusted=trusted)
+
+
+@contextmanager
+def reading_model(path: str | Path) -> Iterator[StoredModel]:
+    """The model in a file. Whatever is wrong with it, here or inside, is one clear error."""
+    with reading(path) as (content, arrays):
+        yield StoredModel(content, arrays)
 
 
 def write(path: str | Path, content: dict[str, Any], arrays: Arrays) -> None:
@@ -37,6 +138,13 @@ def write(path: str | Path, content: dict[str, Any], arrays: Arrays) -> None:
         np.savez(file, allow_pickle=False, **{_HEADER: text}, **arrays)
 
 
+def _opened(path: str | Path) -> IO[bytes]:
+    try:
+        return Path(path).open("rb")
+    except (IsADirectoryError, ValueError) as error:  # a folder, or a name with a NUL byte
+        raise InputError(f"{str(path)!r} can't be read: {getattr(error, 'strerror', None) or error}") from error
+
+
 class _NewerFormatError(Exception):
     """The file is of a version that this package does not know."""
 
@@ -44,7 +152,7 @@ class _NewerFormatError(Exception):
 @contextmanager
 def reading(path: str | Path) -> Iterator[tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]]:
     """The content and the arrays of a file. Whatever is wrong with them, here or inside, is one clear error."""
-    with Path(path).open("rb") as file:
+    with _opened(path) as file:
         try:
             yield _read(file)
         except _NewerFormatError as error:
@@ -53,11 +161,22 @@ def reading(path: str | Path) -> Iterator[tuple[dict[str, Any], dict[str, npt.ND
             raise InputError(f"{path} is damaged, or is not a model of rescaleinv: {error}") from error
 
 
+def _require_plain_entries(entries: list[zipfile.ZipInfo]) -> None:
+    """What is stored as it is, each byte once, can't be larger in memory than on the disk."""
+    if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+        raise ValueError("it is compressed, which models are not")
+    if len({entry.filename for entry in entries}) < len(entries):
+        raise ValueError("it has two entries of one name")
+    end = 0
+    for entry in sorted(entries, key=lambda entry: entry.header_offset):
+        if entry.header_offset < end:
+            raise ValueError("its entries overlap")
+        end = entry.header_offset + max(entry.compress_size, entry.file_size)
+
+
 def _read(file: Any) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     with zipfile.ZipFile(file) as container:
-        # what is stored as it is can't be larger in memory than on the disk
-        if any(entry.compress_type != zipfile.ZIP_STORED for entry in container.infolist()):
-            raise ValueError("it is compressed, which models are not")
+        _require_plain_entries(container.infolist())
         file.seek(0)
     with np.load(file, allow_pickle=False) as container:
         if _HEADER not in container.files:
@@ -133,28 +252,22 @@ def unpack_labels(packed: Any, arrays: Arrays) -> npt.NDArray[Any]:
     return classes
 
 
-def integers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _integers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Numbers of rows: integers that are not negative."""
     if values.dtype.kind not in "iu" or values.ndim != 1 or (values.size and values.min() < 0):
         raise ValueError("it has row numbers that are none")
     return values
 
 
-def require_finite(values: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
+def _require_finite(values: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
     if values.dtype != np.float64 or values.shape != shape or not np.isfinite(values).all():
         raise ValueError(f"it has numbers of shape {values.shape} where finite ones of shape {shape} belong")
 
 
-def pack_engine(engine: Engine | None) -> tuple[dict[str, Any] | None, Arrays]:
+def _pack_engine(engine: Engine | None) -> tuple[dict[str, Any] | None, Arrays]:
     """What an engine has computed and keeps (the vertices of the complex), or nothing."""
     state = None if engine is None else engine.state()
     if state is None:
         return None, {}
     facts, arrays = state
     return facts, {f"{_OF_ENGINE}{name}": value for name, value in arrays.items()}
-
-
-def unpack_engine(facts: dict[str, Any], arrays: Arrays, engine: Engine) -> None:
-    """Give a new engine what the file has of another's work, as if it had computed it."""
-    stored = {name.removeprefix(_OF_ENGINE): value for name, value in arrays.items() if name.startswith(_OF_ENGINE)}
-    engine.restore_state(facts, stored)

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from fractions import Fraction
-from numbers import Integral, Real
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
-from warnings import warn
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
+from rescaleinv._util.parameters import checked_limit, checked_n_jobs, checked_time_limit, is_number
 from rescaleinv._util.types import FloatArray, IntArray
-from rescaleinv.engines import EngineSettings
+from rescaleinv.engines import owned
 from rescaleinv.engines.choice import EngineChoice, check_engine_name, choose_engine
-from rescaleinv.errors import InputError, LeftOutWarning, NotAvailableError
-from rescaleinv.estimators import saving as model_io
+from rescaleinv.errors import InputError, NotAvailableError
+from rescaleinv.estimators.fitted import Fitted, all_or_nothing
+from rescaleinv.estimators.radius import RadiusSearch, radius_search
 from rescaleinv.estimators.reference import ReferenceSVM
+from rescaleinv.estimators.saving import reading_model, write_model
+from rescaleinv.estimators.training import consistent_part, with_class_weights
 from rescaleinv.theory.inputs import as_labels
 from rescaleinv.theory.invariance import check_invariance
 from rescaleinv.theory.scale_range import as_groups, as_scale_range
-from rescaleinv.theory.separability import is_separable, separable_subset
-from rescaleinv.theory.soft_margin import SoftMarginSVM, correctly_classified, soft_margin_svm
-from rescaleinv.theory.svm import SVMSolution, minimal_norm_svm
+from rescaleinv.theory.soft_margin import soft_margin_svm
+from rescaleinv.theory.svm import minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights
 from rescaleinv.verdict import Verdicts
@@ -159,51 +158,68 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         sample_weight : sequence of numbers >= 0, optional
             See the notes on weights.
         """
+        with all_or_nothing(self) as draft:
+            draft._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._check_parameters()
-        self._fitted_parameters = self.get_params(deep=False)
         features = checked_features(self, X, fitting=True)
         names = getattr(self, "feature_names_in_", None)
-        self._check_range(None if names is None else names.tolist())
+        feature_names = None if names is None else tuple(names.tolist())
+        limits, groups = self._checked_range(features.shape[1], feature_names)
         labels = checked_labels(self, y, len(features))
         weights = checked_weights(sample_weight, features)
         # what has no weight is not there, and says nothing about the classes either
         rows = np.flatnonzero(weights)
         signs, pair = as_labels(labels[rows], len(rows))
-        feature_names = None if names is None else tuple(names.tolist())
         whole = TrainingSet._trusted(features[rows], signs, pair, feature_names, rows)
         classes = np.unique(labels[rows])
-        weights = self._with_class_weights(labels[rows], classes, weights[rows])
-        training_set, svm = self._trained(whole, weights)
-        self.classes_ = classes
-        self.training_set_ = training_set
-        self.dropped_: IntArray = np.setdiff1d(whole.row_numbers, training_set.row_numbers)
-        self._set_reference(svm.weights, svm.intercept, svm.value_at_anchor)
-        self._choose_engine(float(self.C) * weights if math.isfinite(self.C) else None)
-        return self
+        weights = with_class_weights(self.class_weight, labels[rows], classes, weights[rows])
+        hard = math.isinf(self.C)
+        training_set = whole
+        if hard and self.inconsistent == "drop":
+            training_set = consistent_part(whole, weights, self.drop_rule, self.max_seconds, stacklevel=3)
+        svm = minimal_norm_svm(training_set) if hard else soft_margin_svm(whole, float(self.C), weights)
+        self._adopt(
+            Fitted(
+                parameters=self.get_params(deep=False),
+                classes=classes,
+                training_set=training_set,
+                dropped=np.setdiff1d(whole.row_numbers, training_set.row_numbers),
+                reference=ReferenceSVM(training_set, svm.weights, svm.intercept, svm.value_at_anchor, hard),
+                limits=limits,
+                groups=groups,
+                penalties=None if hard else float(self.C) * weights,
+            )
+        )
 
-    def _trained(self, whole: TrainingSet, weights: FloatArray) -> tuple[TrainingSet, SoftMarginSVM | SVMSolution]:
-        """The rows that count, and the SVM of them."""
-        if math.isfinite(self.C):
-            return whole, soft_margin_svm(whole, float(self.C), weights)
-        training_set = self._consistent(whole, weights) if self.inconsistent == "drop" else whole
-        return training_set, minimal_norm_svm(training_set)
+    def _adopt(self, fitted: Fitted) -> None:
+        """Become the fitted model that was computed, or read from a file."""
+        self._fitted = fitted
+        self._radii: RadiusSearch | None = None
+        self._invariant: bool | None = None
+        self.classes_ = fitted.classes
+        self.training_set_ = fitted.training_set
+        self.dropped_: IntArray = fitted.dropped
+        self.coef_ = fitted.reference.weights[None, :]
+        self.intercept_ = np.array([fitted.reference.intercept])
+        self.engine_: EngineChoice = choose_engine(fitted.parameters["engine"], fitted.training_set, fitted.settings)
 
     def _check_parameters(self) -> None:
-        if not (isinstance(self.C, Real) and self.C > 0):
+        if not (is_number(self.C) and self.C > 0):
             raise InputError(f"C is {self.C!r}; a positive number is needed, or inf for a hard margin")
         if not isinstance(self.inconsistent, str) or self.inconsistent not in ("drop", "raise"):
             raise InputError(f'inconsistent is {self.inconsistent!r}; "drop" or "raise" is needed')
-        for name in ("time_limit", "max_vertices", "max_seconds"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, Real) and value > 0):
-                raise InputError(f"{name} is {value!r}; a positive number, or None, is needed")
-        if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs != 0):
-            raise InputError(f"n_jobs is {self.n_jobs!r}; None, a number of jobs, or -1 for all processors, is needed")
+        for name in ("time_limit", "max_seconds"):
+            checked_time_limit(getattr(self, name), name)
+        checked_limit(self.max_vertices, "max_vertices")
+        checked_n_jobs(self.n_jobs)
         check_engine_name(self.engine)
 
-    def _check_range(self, names: list[str] | None) -> tuple[FloatArray | None, IntArray | None]:
+    def _checked_range(self, n_features: int, names: Sequence[str] | None) -> tuple[FloatArray | None, IntArray | None]:
         """The limits of τ and the groups of features, where there are any."""
-        limits = as_scale_range(self.scale_range, self.n_features_in_, names)
+        limits = as_scale_range(self.scale_range, n_features, names)
         if self.groups is None:
             return limits, None
         if limits is None:
@@ -211,67 +227,12 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
                 "groups are for limited ranges, and scale_range is None: every feature is rescaled on its own; give a "
                 "finite scale_range, such as 1000"
             )
-        return limits, as_groups(self.groups, self.n_features_in_, names)
-
-    def _with_class_weights(
-        self, labels: npt.NDArray[Any], classes: npt.NDArray[Any], weights: FloatArray
-    ) -> FloatArray:
-        try:
-            of_class = compute_class_weight(self.class_weight, classes=classes, y=labels, sample_weight=weights)
-        except (ValueError, TypeError) as error:
-            raise InputError(f"class_weight is {self.class_weight!r}: {error}") from error
-        if not (np.isfinite(of_class).all() and of_class.min() > 0):
-            raise InputError(f"class_weight is {self.class_weight!r}; weights must be positive and finite")
-        return weights * of_class[np.searchsorted(classes, labels)]
-
-    def _consistent(self, whole: TrainingSet, weights: FloatArray) -> TrainingSet:
-        """The training set without the rows that have to go, and a warning that names them."""
-        part = whole
-        if (weights != 1).any() and not is_separable(whole):
-            if self.drop_rule == "misclassified":
-                # separable, unless a class is down to its last row
-                part = whole.subset(correctly_classified(whole, weights))
-                if not part.conditioned.any():  # both classes at one point, where nothing separates them
-                    part = whole
-            elif np.ptp(weights):
-                raise InputError(
-                    f"drop_rule={self.drop_rule!r} counts rows, and rows of different weights were given for classes "
-                    'that are not separable; use drop_rule="misclassified", or a finite C'
-                )
-        kept = separable_subset(part, self.drop_rule, time_limit=self.max_seconds).training_set
-        left_out = np.setdiff1d(whole.row_numbers, kept.row_numbers)
-        if left_out.size:
-            warn(LeftOutWarning(left_out.tolist(), whole.n_rows), stacklevel=4)
-        return kept
-
-    def _set_reference(self, weights: FloatArray, intercept: float, value_at_anchor: float) -> None:
-        hard_margin = math.isinf(self.C)
-        self._reference = ReferenceSVM(self.training_set_, weights, intercept, value_at_anchor, hard_margin)
-        self.coef_, self.intercept_ = weights[None, :], np.array([intercept])
-        self._invariant: bool | None = None
-
-    def _choose_engine(self, penalties: FloatArray | None) -> None:
-        names = self.training_set_.feature_names
-        limits, groups = self._check_range(None if names is None else list(names))
-        self._penalties = penalties
-        self.engine_: EngineChoice = choose_engine(self.engine, self.training_set_, self._settings(limits, groups))
-
-    def _settings(self, limits: FloatArray | None, groups: IntArray | None) -> EngineSettings:
-        return EngineSettings(
-            time_limit=self.time_limit,
-            max_vertices=self.max_vertices,
-            max_seconds=self.max_seconds,
-            n_jobs=self.n_jobs,
-            left_out=len(self.dropped_),
-            limits=limits,
-            groups=groups,
-            penalties=self._penalties,
-        )
+        return limits, as_groups(self.groups, n_features, names)
 
     def decision_function(self, X: Any) -> FloatArray:
         """w·x + b of the SVM at the given scaling: positive (``classes_[1]``) where this is >= 0."""
         check_is_fitted(self)
-        return self._reference.decision_function(checked_features(self, X, fitting=False))
+        return self._fitted.reference.decision_function(checked_features(self, X, fitting=False))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each point by the SVM at the given scaling: always a class."""
@@ -297,7 +258,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         Verdicts(3 points: 1 strongly positive (33%), 1 strongly negative (33%), 1 neutral (33%))
         """
         check_is_fitted(self)
-        return self.engine_.engine.certify_checked(checked_features(self, X, fitting=False))
+        return self.engine_.engine.certify_checked(owned(checked_features(self, X, fitting=False), X))
 
     def prove(self, path: str | Path) -> Any:
         """Write the proof of the training set, and have it checked by ``rescaleinv.verify``, exactly.
@@ -361,43 +322,15 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         points = checked_features(self, X, fitting=False)
-        found = np.full((len(points), 2), np.inf)
-        names = self.training_set_.feature_names
-        limits, groups = self._check_range(None if names is None else list(names))
-        frozen = np.zeros(self.n_features_in_, bool) if limits is None else (limits == 1).all(axis=1)
-        ranges = np.where(frozen[:, None], 1.0, [0.5, 2.0])  # radius tries its own for those that are not frozen
-        engine = choose_engine("auto", self.training_set_, self._settings(ranges, groups)).engine
-        left = np.flatnonzero(~self._same_for_every_rescaling(points))
-        if left.size:
-            found[left] = engine.radius(points[left], ratio=ratio, largest=largest)
-        return found
-
-    def _same_for_every_rescaling(self, points: FloatArray) -> npt.NDArray[np.bool_]:
-        """Points whose label no rescaling at all changes, as far as that is known without much ado (hard margins only)."""
-        from rescaleinv.engines.forced_label import has_one_label
-
-        if not self._reference.hard_margin:
-            return np.zeros(len(points), dtype=bool)
-        settings = replace(self._settings(None, None), penalties=None)
-        everything = choose_engine("auto", self.training_set_, settings)
-        if everything.abilities.enumerates:
-            own = self.engine_.abilities
-            engine = self.engine_.engine if own.enumerates and own.every_rescaling else everything.engine
-            return engine.certify_checked(points).strong
-        sides = np.where(self._reference.decision_function(points) >= 0, 1, -1)
-        return np.array(
-            [
-                has_one_label(self.training_set_, [Fraction(x) for x in point.tolist()], point, int(side))
-                for point, side in zip(points, sides, strict=True)
-            ],
-            dtype=bool,
-        )
+        if self._radii is None:
+            self._radii = radius_search(self)
+        return self._radii.of(points, ratio=ratio, largest=largest)
 
     @property
     def is_invariant_(self) -> bool:
         """Whether rescaling makes no difference to any point at all (Corollary 8 of the paper)."""
         check_is_fitted(self)
-        if not self._reference.hard_margin:
+        if not self._fitted.hard_margin:
             raise NotAvailableError("the test for invariance is for the hard margin (C=inf), and C is finite")
         if self._invariant is None:
             self._invariant = check_invariance(self.training_set_).invariant
@@ -406,66 +339,35 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
     def save(self, path: str | Path) -> None:
         """Write the fitted estimator to one file without pickle, with the vertices if they have been enumerated."""
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        classes, class_arrays = model_io.pack_labels(self.classes_)
-        state, engine_arrays = model_io.pack_engine(self.engine_.made)
-        content = {
-            "params": model_io.pack(self._fitted_parameters),  # as they were, whatever was set since
-            "feature_names": None if names is None else names.tolist(),
-            "classes": classes,
-            "vertices": state,
-            "soft": self._penalties is not None,
-        }
-        arrays: dict[str, npt.NDArray[Any]] = {
-            "features": self.training_set_.features,
-            "signs": self.training_set_.signs,
-            "row_numbers": self.training_set_.row_numbers,
-            "dropped": self.dropped_,
-            "weights": self._reference.weights,
-            "offsets": np.array([self._reference.intercept, self._reference.value_at_anchor]),
-        }
-        if self._penalties is not None:
-            arrays["penalties"] = self._penalties
-        model_io.write(path, content, {**arrays, **class_arrays, **engine_arrays})
+        write_model(path, self._fitted, self.engine_.made)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read what ``save`` wrote. Nothing is trained or enumerated again, and no code in the file can run.
+
+        Vertices in the file are checked against the training set in it, but not that none is missing. So neutral verdicts
+        of a loaded model are "computed" and not "certified", until ``Verdicts.prove`` has shown them.
 
         Raises
         ------
         InputError
             If the file is damaged, is something else, or was written by a newer version.
         """
-        with model_io.reading(path) as (content, arrays):
-            estimator = cls(**model_io.unpack(content["params"]))
+        return cls._load(path, trusted=False)
+
+    @classmethod
+    def _load(cls, path: str | Path, *, trusted: bool) -> Self:
+        with reading_model(path) as stored:
+            estimator = cls(**stored.parameters)
             estimator._check_parameters()
-            estimator._fitted_parameters = estimator.get_params(deep=False)
-            names = content["feature_names"]
-            training_set = TrainingSet(
-                arrays["features"],
-                arrays["signs"],
-                positive=1,
-                feature_names=names,
-                row_numbers=model_io.integers(arrays["row_numbers"]),
-            )
-            estimator.classes_ = model_io.unpack_labels(content["classes"], arrays)
-            training_set.classes = tuple(estimator.classes_.tolist())
-            estimator.training_set_ = training_set
+            training_set = stored.training_set
+            names = training_set.feature_names
+            limits, groups = estimator._checked_range(training_set.n_features, names)
             estimator.n_features_in_ = training_set.n_features
             if names is not None:
                 estimator.feature_names_in_ = np.array(names, dtype=object)
-            estimator.dropped_ = model_io.integers(arrays["dropped"])
-            model_io.require_finite(arrays["weights"], (training_set.n_features,))
-            model_io.require_finite(arrays["offsets"], (2,))
-            estimator._set_reference(arrays["weights"], *map(float, arrays["offsets"]))
-            penalties = None
-            if content.get("soft"):
-                penalties = arrays["penalties"]
-                model_io.require_finite(penalties, (training_set.n_rows,))
-            estimator._choose_engine(penalties)
-            if content["vertices"] is not None:
-                model_io.unpack_engine(content["vertices"], arrays, estimator.engine_.engine)
+            estimator._adopt(stored.fitted(estimator.get_params(deep=False), limits, groups))
+            stored.restore_engine(estimator.engine_, trusted=trusted)
         return estimator
 
 

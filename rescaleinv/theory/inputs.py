@@ -30,7 +30,7 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """None, NaN, infinity, or the NA of pandas (which need not be installed)."""
     if isinstance(value, (float, np.floating)):
         return not np.isfinite(value)
@@ -41,7 +41,7 @@ def _first_text(column: npt.NDArray[Any]) -> tuple[int, Any] | None:
     """Row and value of the first entry that is not a number, or else of the first text that looks like one."""
     found = None
     for row, value in enumerate(column):
-        if _is_missing(value):  # reported as such, with its row
+        if is_missing(value):  # reported as such, with its row
             continue
         try:
             float(value)
@@ -56,7 +56,7 @@ def _first_text(column: npt.NDArray[Any]) -> tuple[int, Any] | None:
 
 def _to_float(value: Any) -> float:
     try:
-        return float("nan") if _is_missing(value) else float(value)
+        return float("nan") if is_missing(value) else float(value)
     except OverflowError:
         return float("inf")
 
@@ -156,7 +156,7 @@ def as_labels(y: Any, n_rows: int, positive: Any = None) -> tuple[npt.NDArray[np
     given = y if isinstance(y, (list, tuple)) else labels
     if isinstance(y, np.ma.MaskedArray):
         given = np.ma.filled(y.astype(object), np.nan).ravel()
-    missing = [i for i, label in enumerate(given) if _is_missing(label)]
+    missing = [i for i, label in enumerate(given) if is_missing(label)]
     if missing:
         raise InputError(f"the labels of rows {listing(missing)} are missing (None, NaN or infinity)")
     try:

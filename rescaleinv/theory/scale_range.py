@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from rescaleinv._util.parameters import is_number
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import InputError
+from rescaleinv.theory.inputs import is_missing, listing
 
 
 def as_scale_range(scale_range: Any, n_features: int, feature_names: Sequence[str] | None = None) -> FloatArray | None:
@@ -41,7 +43,7 @@ def as_scale_range(scale_range: Any, n_features: int, feature_names: Sequence[st
         return None
     if isinstance(scale_range, Mapping):
         ranges = _named(scale_range, feature_names)
-    elif isinstance(scale_range, Iterable) and not all(isinstance(value, (Real, str)) for value in scale_range):
+    elif _is_table(scale_range):
         ranges = [_one_range(row) for row in scale_range]
     else:
         ranges = [_one_range(scale_range)] * n_features
@@ -67,13 +69,28 @@ def _named(scale_range: Mapping[Any, Any], feature_names: Sequence[str] | None) 
     return [_one_range(scale_range[name]) for name in feature_names]
 
 
+def _is_table(given: Any) -> bool:
+    """Whether there is more than numbers in it: one range per feature."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable) or np.ndim(given) == 0:
+        return False
+    return not all(isinstance(value, (Real, str, bytes)) for value in given)
+
+
 def _one_range(given: Any) -> tuple[float, float]:
+    wrong = f"the scale range {given!r} is neither a number κ (for [1/κ, κ]) nor a pair (low, high)"
+    if isinstance(given, np.ndarray) and given.ndim == 0:
+        given = given.item()
+    values = [given] if isinstance(given, Real) else given
+    # text is a sequence too, and "15" is neither 15 nor the pair (1, 5); True is not a factor
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise InputError(wrong)
+    values = list(values)
+    if not all(is_number(value) for value in values) or len(values) != (1 if isinstance(given, Real) else 2):
+        raise InputError(wrong)
     try:
-        low, high = (1 / float(given), float(given)) if isinstance(given, Real) else map(float, given)
-    except (TypeError, ValueError, ZeroDivisionError) as error:
-        raise InputError(
-            f"the scale range {given!r} is neither a number κ (for [1/κ, κ]) nor a pair (low, high)"
-        ) from error
+        low, high = (1 / float(given), float(given)) if isinstance(given, Real) else map(float, values)
+    except (OverflowError, ZeroDivisionError) as error:
+        raise InputError(wrong) from error
     if not 0 <= low <= high:
         needed = "a number κ must be at least 1" if isinstance(given, Real) else "0 <= low <= high is needed"
         raise InputError(f"the scale range {given!r} is empty or not positive: {needed}")
@@ -111,10 +128,16 @@ def as_groups(groups: Any, n_features: int, feature_names: Sequence[str] | None 
         if unknown:
             raise InputError(f"groups name features that do not exist: {', '.join(unknown)}")
         labels: list[Any] = [("of", groups[name]) if name in groups else ("own", name) for name in feature_names]
-    elif isinstance(groups, str) or not isinstance(groups, Iterable):
+    elif isinstance(groups, (str, bytes)) or not isinstance(groups, Iterable) or np.ndim(groups) == 0:
         raise InputError(f"groups is {groups!r}; one label per feature is needed, or a mapping from names to labels")
     else:
         labels = list(groups)
+    missing = [j for j, label in enumerate(labels) if is_missing(label[1] if isinstance(groups, Mapping) else label)]
+    if missing:
+        raise InputError(
+            f"groups has no label for feature(s) {listing(missing)} (None or NaN); a feature on its own needs a label of "
+            "its own"
+        )
     if len(labels) != n_features:
         raise InputError(f"groups has {len(labels)} labels for {n_features} features; one per feature is needed")
     numbers: dict[Any, int] = {}

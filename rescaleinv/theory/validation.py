@@ -30,6 +30,8 @@ def checked_features(estimator: Any, X: Any, *, fitting: bool) -> FloatArray:
         raise InputError(message) from error
     try:
         validate_data(estimator, X, skip_check_array=True, reset=fitting)
+    except TypeError as error:  # column names of mixed types
+        raise InputTypeError(str(error)) from error
     except ValueError as error:
         raise InputError(str(error)) from error
     return matrix

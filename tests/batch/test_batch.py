@@ -86,7 +86,7 @@ def test_the_verdicts_are_those_of_the_estimator(model, inputs, points, tmp_path
     assert len({*wanted.code.tolist()}) >= 3  # or this says little
     assert [path.name for path in summary.parts] == [f"part-0000000{k}.parquet" for k in range(5)]
     assert summary.rows == 250
-    assert summary.counts == {name.replace(" ", "_"): count for name, count in wanted.counts().items()}
+    assert summary.counts == wanted.counts()
 
 
 def test_the_columns_are_compact(model, inputs, tmp_path):
@@ -127,7 +127,7 @@ def test_rows_without_a_usable_value_are_unknown_and_say_why(model, points, tmp_
 def test_a_chunk_may_have_no_usable_row(model, tmp_path):
     pd.DataFrame(np.full((5, 4), np.nan), columns=NAMES).to_csv(tmp_path / "none.csv", index=False)
     summary = certify_files(model, tmp_path / "none.csv", tmp_path / "out", chunk_rows=2)
-    assert summary.counts == {"strongly_positive": 0, "strongly_negative": 0, "neutral": 0, "unknown": 5}
+    assert summary.counts == {"strongly positive": 0, "strongly negative": 0, "neutral": 0, "unknown": 5}
 
 
 def test_a_file_without_rows_among_others(model, points, tmp_path):
@@ -673,3 +673,62 @@ def test_what_a_run_says_of_itself_is_plain_json(run):
     description = json.loads((out / "_run" / "run.json").read_text(encoding="utf-8"))
     assert [entry["name"] for entry in description["inputs"]] == ["a.csv", "b.parquet", "c.parquet"]
     assert [entry["rows"] for entry in description["inputs"]] == [100, 30, 120]
+
+
+# --- one folder, one model ------------------------------------------------------------------------------------------
+
+
+def test_other_weights_are_another_model(table, inputs, tmp_path):
+    """They only change which SVM there is: the training set and the parameters are the same."""
+    rows, labels = table[NAMES][:16], table["label"][:16]
+    soft = RescaleInvariantSVC(C=1.0, scale_range=1.1, time_limit=1)
+    few = inputs / "b.parquet"
+    certify_files(soft.fit(rows, labels), few, tmp_path / "out")
+    weights = np.linspace(0.1, 5, 16)
+    with pytest.raises(InputError, match="was made with another model"):
+        certify_files(soft.fit(rows, labels, sample_weight=weights), few, tmp_path / "out")
+
+
+def test_parameters_set_after_the_fit_are_not_those_of_the_model(table, inputs, tmp_path):
+    model = RescaleInvariantSVC().fit(table[NAMES][:16], table["label"][:16])
+    summary = certify_files(model, inputs, tmp_path / "out")
+    model.set_params(scale_range=1.001)
+    assert certify_files(model, inputs, tmp_path / "out") == summary  # the model is as it was fitted
+    assert certify_files(model, inputs, tmp_path / "new").counts == summary.counts
+    refitted = model.fit(table[NAMES][:16], table["label"][:16])
+    with pytest.raises(InputError, match="was made with another model"):
+        certify_files(refitted, inputs, tmp_path / "out")
+
+
+def test_the_number_of_jobs_is_not_the_model(table, inputs, tmp_path):
+    rows, labels = table[NAMES][:16], table["label"][:16]
+    summary = certify_files(RescaleInvariantSVC(n_jobs=2).fit(rows, labels), inputs, tmp_path / "out")
+    assert certify_files(RescaleInvariantSVC().fit(rows, labels), inputs, tmp_path / "out") == summary
+    stored = RescaleInvariantSVC.load(RunFolder(tmp_path / "out").model_path)
+    assert stored.n_jobs == 1  # each process has one thread
+
+
+@pytest.mark.parametrize("name", ["part-00000099.parquet", "part-x.parquet", "other.parquet"])
+def test_a_foreign_table_in_the_folder_is_noticed(model, inputs, tmp_path, name):
+    certify_files(model, inputs, tmp_path / "out")
+    shutil.copy(inputs / "b.parquet", tmp_path / "out" / name)
+    with pytest.raises(InputError, match=f"{name} is not a part of this run, which has 1"):
+        certify_files(model, inputs, tmp_path / "out")
+
+
+def test_a_deeply_nested_description_is_damage(model, inputs, tmp_path):
+    certify_files(model, inputs, tmp_path / "out")
+    (tmp_path / "out" / "_run" / "run.json").write_text("[" * 100_000 + "]" * 100_000)
+    with pytest.raises(InputError, match=r"run\.json is damaged"):
+        certify_files(model, inputs, tmp_path / "out")
+
+
+def test_folders_that_can_not_be_used(model, inputs, tmp_path):
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="dangling can't be used as a folder"):
+        certify_files(model, inputs, tmp_path / "dangling")
+    for wrong in ("a\0b", b"out", 5, None, ""):
+        with pytest.raises(InputError, match="out is"):
+            certify_files(model, inputs, wrong)
+        with pytest.raises(InputError, match="an input is"):
+            certify_files(model, [wrong], tmp_path / "out")

@@ -226,3 +226,52 @@ def test_columns_by_name_or_all_that_are_not_kept(tmp_path):
 def test_columns_that_do_not_fit(tmp_path, tables, names, keep, message):
     with pytest.raises(InputError, match=message):
         choose_columns(surveyed(tmp_path, *tables), names, 2, keep)
+
+
+# --- numbers that no float equals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, -(2**53) - 1, 2**63 - 1, 1_700_000_000_123_456_789])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_integers_beyond_floats_are_refused(tmp_path, value, ending):
+    path = tmp_path / f"table.{ending}"
+    frame = pd.DataFrame({"a": [1, value], "b": [1, 2]})
+    frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
+    (file,) = survey([path])
+    with pytest.raises(InputError, match=f"the column 'a' has the integer {value}, which no float equals"):
+        all_rows(file, Columns(("a", "b")))
+    assert all_rows(file, Columns(("b",)))["b"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_large_numbers_that_are_floats_are_fine(tmp_path, ending):
+    path = tmp_path / f"table.{ending}"
+    values = [2**53, -(2**62), 10**15 + 1]
+    frame = pd.DataFrame({"a": values, "b": [1e300, 0.1, np.nan]})
+    frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
+    (file,) = survey([path])
+    found = all_rows(file, Columns(("a", "b")))
+    assert found["a"].tolist() == values
+    np.testing.assert_array_equal(found["b"], frame["b"])
+
+
+def test_unsigned_and_dictionary_columns(tmp_path):
+    large = pa.array([1, 2**64 - 1], pa.uint64())
+    pq.write_table(pa.table({"a": large}), tmp_path / "u.parquet")
+    pq.write_table(pa.table({"a": pa.array([5, 2**53 + 1]).dictionary_encode()}), tmp_path / "d.parquet")
+    for file in survey([tmp_path / "u.parquet", tmp_path / "d.parquet"]):
+        with pytest.raises(InputError, match="which no float equals"):
+            all_rows(file, Columns(("a",)))
+
+
+# --- a header without an end ----------------------------------------------------------------------------------------
+
+
+def test_a_header_without_an_end_is_not_kept_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_groups, "LONGEST_HEADER", 1000)
+    monkeypatch.setattr(csv_groups, "_BYTES_AT_A_TIME", 64)
+    (tmp_path / "long.csv").write_bytes(b"a," * 10_000)
+    with pytest.raises(InputError, match="its first line is longer than 1,000 bytes; names of columns are needed"):
+        survey([tmp_path / "long.csv"])
+    (tmp_path / "fine.csv").write_bytes(b"a,b\n" + b"1,2\n" * 1000)
+    assert survey([tmp_path / "fine.csv"])[0].n_rows == 1000

@@ -369,3 +369,29 @@ def test_lies_with_a_digest_that_fits(tmp_path, name, value):
     model_io.write(path, content, {**arrays, name: value})
     with pytest.raises(InputError, match="is damaged"):
         RescaleInvariantSVC.load(path)
+
+
+def test_entries_that_overlap_are_refused(saved):
+    """3 MB whose entries all point to the same bytes were 9 GB in memory."""
+    content = bytearray(saved.read_bytes())
+    with zipfile.ZipFile(saved) as container:
+        first, second = container.infolist()[:2]
+    # in the directory at the end, the second entry begins where the first one does
+    where = content.rfind(second.filename.encode()) - 46
+    assert content[where : where + 4] == b"PK\x01\x02"
+    content[where + 42 : where + 46] = first.header_offset.to_bytes(4, "little")
+    saved.write_bytes(content)
+    refused(saved, "its entries overlap")
+
+
+def test_two_entries_of_one_name_are_refused(saved):
+    with zipfile.ZipFile(saved, "a") as container, pytest.warns(UserWarning, match="Duplicate name"):
+        container.writestr("signs.npy", container.read("signs.npy"))
+    refused(saved, "it has two entries of one name")
+
+
+def test_what_can_not_be_a_file(tmp_path):
+    with pytest.raises(InputError, match="can't be read: Is a directory"):
+        RescaleInvariantSVC.load(tmp_path)
+    with pytest.raises(InputError, match="can't be read: embedded null"):
+        RescaleInvariantSVC.load("a\0b")

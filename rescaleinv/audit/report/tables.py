@@ -6,7 +6,7 @@ import math
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from rescaleinv.audit.result import Audit, Rescaling
+from rescaleinv.audit.result import Audit, SVMAtRescaling
 from rescaleinv.errors import CertificateError
 from rescaleinv.metrics import StrongReport
 from rescaleinv.verdict import Verdict, verdict_words
@@ -66,7 +66,7 @@ def point_rows(audit: Audit, chosen: list[int]) -> list[PointRow]:
 
 def point_details(audit: Audit, i: int) -> dict[str, Any]:
     """What a click on a point shows: its values, its labels, and two rescalings if it is neutral."""
-    pair: tuple[Rescaling, ...] = ()
+    pair: tuple[SVMAtRescaling, ...] = ()
     if audit.verdicts[i] is Verdict.NEUTRAL:
         with suppress(
             CertificateError
@@ -95,7 +95,7 @@ def _in_words(audit: Audit, i: int, *, shown: bool) -> str:
     return f"{audit.class_name(int(verdict))} under every rescaling of the features.{between}"
 
 
-def _rescaling(audit: Audit, one: Rescaling, sign: int) -> dict[str, Any]:
+def _rescaling(audit: Audit, one: SVMAtRescaling, sign: int) -> dict[str, Any]:
     return {
         "name": one.name,
         "label": audit.class_name(sign),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 
+from rescaleinv._util.parameters import checked_count, checked_time_limit, is_number, n_workers
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.certificates.certificate import Certificate, Witness
@@ -52,8 +52,8 @@ class GapEngine(Engine):
         Seconds a point.
     max_parts : int
         Parts of the range a point; see ``time_limit``.
-    n_jobs : int
-        Processes, by joblib (-1: all cores).
+    n_jobs : int, optional
+        Processes, by joblib; None is 1 and -1 all processors.
     left_out : int
         How many rows were left out of the data to make it separable, to be stated in certificates.
     progress : bool, optional
@@ -83,18 +83,11 @@ class GapEngine(Engine):
         penalties: Any = None,
         time_limit: float | None = None,
         max_parts: int = DEFAULT_MAX_PARTS,
-        n_jobs: int = 1,
+        n_jobs: int | None = None,
         left_out: int = 0,
         progress: bool | None = None,
     ) -> None:
         require_training_set(training_set)
-        if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
-            raise InputError(f"time_limit is {time_limit!r}; a positive number of seconds, or None, is needed")
-        for name, value, least in (("max_parts", max_parts, 1), ("left_out", left_out, 0)):
-            if not isinstance(value, Integral) or value < least:
-                raise InputError(f"{name} is {value!r}; a whole number of at least {least} is needed")
-        if not isinstance(n_jobs, Integral) or n_jobs == 0:
-            raise InputError(f"n_jobs is {n_jobs!r}; a number of processes, or -1 for all cores, is needed")
         self.training_set: TrainingSet = training_set
         n, names = training_set.n_features, training_set.feature_names
         limits = as_scale_range(scale_range, n, names)
@@ -110,10 +103,10 @@ class GapEngine(Engine):
         if self.penalties is not None and not (np.isfinite(self.penalties).all() and self.penalties.min() > 0):
             raise InputError("the penalties must be positive and finite, for a soft margin; None is a hard margin")
         self.problem: LimitedProblem = LimitedProblem.of(training_set, limits, self.groups, self.penalties)
-        self.time_limit: float | None = None if time_limit is None or time_limit == float("inf") else float(time_limit)
-        self.max_parts: int = int(max_parts)
-        self.n_jobs: int = int(n_jobs)
-        self.left_out: int = int(left_out)
+        self.time_limit: float | None = checked_time_limit(time_limit)
+        self.max_parts: int = checked_count(max_parts, "max_parts", 1)
+        self.n_jobs: int = n_workers(n_jobs)
+        self.left_out: int = checked_count(left_out, "left_out")
         self.progress: bool | None = progress
 
     name = "gap"
@@ -122,15 +115,13 @@ class GapEngine(Engine):
     @classmethod
     def from_settings(cls, training_set: TrainingSet, settings: EngineSettings) -> Self:
         """Make the engine with what it needs of the settings."""
-        from joblib import effective_n_jobs
-
         return cls(
             training_set,
             settings.limits,
             groups=settings.groups,
             penalties=settings.penalties,
             time_limit=settings.time_limit,
-            n_jobs=int(effective_n_jobs(settings.n_jobs)),
+            n_jobs=settings.n_jobs,
             left_out=settings.left_out,
         )
 
@@ -186,7 +177,7 @@ class GapEngine(Engine):
         """
         rows = as_matrix(points, what="the points", n_features=self.training_set.n_features)
         for name, value in (("ratio", ratio), ("largest", largest)):
-            if not (isinstance(value, Real) and 1 < value <= 1e50):
+            if not (is_number(value) and 1 < value <= 1e50):
                 raise InputError(f"{name} is {value!r}; a number above 1, and at most 1e50, is needed")
         parts = min(self.max_parts, _PARTS_A_RANGE)
         radius = Radius(self.problem, float(ratio), float(largest), self.time_limit, parts)

@@ -5,18 +5,24 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from functools import cached_property
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 
 from rescaleinv import verify
+from rescaleinv._util.parameters import (
+    available_processors,
+    checked_count,
+    checked_limit,
+    checked_time_limit,
+    n_workers,
+)
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import Certificate, Witness
@@ -25,9 +31,10 @@ from rescaleinv.engines import Engine, EngineSettings, EngineState, Extremes
 from rescaleinv.engines.complex.decide import ExactDecisions
 from rescaleinv.engines.complex.hull import extremes, outer_vertices
 from rescaleinv.engines.complex.proof import ComplexProof, ProofWriter
-from rescaleinv.engines.complex.walk import Budget, Vertices, available_processors, enumerate_vertices
+from rescaleinv.engines.complex.restored import require_true_solutions
+from rescaleinv.engines.complex.walk import Budget, Vertices, enumerate_vertices
 from rescaleinv.engines.redundant_rows import rows_that_matter
-from rescaleinv.errors import CertificateError, InputError
+from rescaleinv.errors import CertificateError
 from rescaleinv.theory.rationals import rational_text
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
@@ -56,7 +63,7 @@ class ComplexEngine(Engine):
     fallback : Engine, optional
         Decides the points that an incomplete enumeration leaves open.
     n_jobs : int, optional
-        Threads; 1 if not given, all processors if -1.
+        Threads; None is 1 and -1 all processors.
     left_out : int
         How many rows were left out of the training set before, for the certificates to state.
     progress : bool, optional
@@ -88,24 +95,23 @@ class ComplexEngine(Engine):
         progress: bool | None = None,
     ) -> None:
         require_training_set(training_set)
-        for name, value in (("max_vertices", max_vertices), ("max_seconds", max_seconds), ("max_bytes", max_bytes)):
-            if value is not None and not (isinstance(value, Real) and value > 0):
-                raise InputError(f"{name} is {value!r}; a positive number, or None for no limit, is needed")
-        if n_jobs is not None and not (isinstance(n_jobs, Integral) and (n_jobs > 0 or n_jobs == -1)):
-            raise InputError(f"n_jobs is {n_jobs!r}; a number of threads, or -1 for all processors, is needed")
-        if not isinstance(left_out, Integral) or left_out < 0:
-            raise InputError(f"left_out is {left_out!r}; a number of rows is needed")
         self.training_set: TrainingSet = training_set
-        self.budget: Budget = Budget(max_vertices, max_seconds, max_bytes)
+        self.budget: Budget = Budget(
+            checked_limit(max_vertices, "max_vertices"),
+            checked_time_limit(max_seconds, "max_seconds"),
+            checked_limit(max_bytes, "max_bytes"),
+        )
         self.fallback: Engine | None = fallback
         # each thread has its own memory to work in, and more threads than processors are no faster
-        most = available_processors()
-        self.n_threads: int = 1 if n_jobs is None else most if n_jobs == -1 else min(int(n_jobs), most)
-        self.left_out: int = int(left_out)
+        self.n_threads: int = min(n_workers(n_jobs), available_processors())
+        self.left_out: int = checked_count(left_out, "left_out")
         self.progress: bool | None = progress
         self.proof: ComplexProof | None = None
         self._lock: Any = threading.Lock()
         self._vertices: Vertices | None = None
+        self.only_read: bool = (
+            False  # the vertices are from a file: "certified" is not said of what nobody computed here
+        )
 
     name = "complex"
 
@@ -117,7 +123,7 @@ class ComplexEngine(Engine):
             training_set,
             max_seconds=settings.max_seconds,
             fallback=settings.fallback,
-            n_jobs=int(effective_n_jobs(settings.n_jobs)),
+            n_jobs=settings.n_jobs,
             left_out=settings.left_out,
             **options,
         )
@@ -145,7 +151,7 @@ class ComplexEngine(Engine):
                     )
                 )
 
-    def restore(self, vertices: Vertices) -> None:
+    def restore(self, vertices: Vertices, *, trusted: bool = False) -> None:
         """Take vertices that were stored; a ``ValueError`` where they can't be those of this training set."""
         self._reduce()
         n_rows, n = self._reduced.n_rows, self._reduced.n_features
@@ -167,7 +173,9 @@ class ComplexEngine(Engine):
             or vertices.perturbation.shape != (n_rows,)
         ):
             raise ValueError("its vertices are not those of its training set")
+        require_true_solutions(self._reduced, vertices)
         self._keep(vertices)
+        self.only_read = not trusted
 
     def _reduce(self) -> None:
         self._kept = rows_that_matter(self.training_set)
@@ -192,10 +200,12 @@ class ComplexEngine(Engine):
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
         return {name: value for name, value in values.items() if name not in arrays}, arrays
 
-    def restore_state(self, facts: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_state(
+        self, facts: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]], *, trusted: bool = False
+    ) -> None:
         """Take the vertices of a model file, as if they had been enumerated."""
         values: dict[str, Any] = {**arrays, **facts}
-        self.restore(Vertices(**values))
+        self.restore(Vertices(**values), trusted=trusted)
 
     @property
     def vertices(self) -> Vertices:
@@ -319,27 +329,21 @@ class ComplexEngine(Engine):
             decision = self.decisions.decide(rows[i])
             code[i], lower[i], upper[i], reason[i] = decision.code, decision.lower, decision.upper, decision.reason
         strong = "computed" if self.proof is None else "certified"
-        status = np.where(code == Verdict.NEUTRAL, "certified", np.where(code == Verdict.UNKNOWN, "", strong))
+        neutral = "computed" if self.only_read else "certified"
+        status = np.where(code == Verdict.NEUTRAL, neutral, np.where(code == Verdict.UNKNOWN, "", strong))
         verdicts = Verdicts(code, lower, upper, reason, status.astype(object), rows, self)
         return verdicts if self.complete else self._partial(verdicts)
 
     def _partial(self, verdicts: Verdicts) -> Verdicts:
         """The verdicts of an incomplete enumeration: neutral stays, the rest is open, and no bound is known."""
-        lower, upper = np.full(len(verdicts), np.nan), np.full(len(verdicts), np.nan)
-        code, status, reason = verdicts.code.copy(), verdicts.status.copy(), verdicts.reason.copy()
-        still_open = np.flatnonzero(~verdicts.neutral)
-        code[still_open] = Verdict.UNKNOWN
-        status[still_open] = ""
-        reason[still_open] = f"the enumeration of vertices stopped: it took {self.vertices.stopped}"
-        if self.fallback is not None and still_open.size:
-            other = self.fallback.certify(verdicts.points[still_open])
-            for mine, theirs in zip(
-                (code, lower, upper, status, reason),
-                (other.code, other.lower, other.upper, other.status, other.reason),
-                strict=True,
-            ):
-                mine[still_open] = theirs
-        return Verdicts(code, lower, upper, reason, status, verdicts.points, self)
+        unbounded = np.full(len(verdicts), np.nan)
+        neutral, still_open = verdicts.neutral, ~verdicts.neutral
+        reason = f"the enumeration of vertices stopped: it took {self.vertices.stopped}"
+        partial = Verdicts.all_unknown(verdicts.points, reason, self)
+        partial = partial.with_rows(neutral, replace(verdicts, lower=unbounded, upper=unbounded)[neutral])
+        if self.fallback is None or not still_open.any():
+            return partial
+        return partial.with_rows(still_open, self.fallback.certify_checked(verdicts.points[still_open]))
 
     def certificate(self, point: Any, verdict: Verdict) -> Certificate:
         """The certificate of a verdict; a strong one refers to the complex certificate, which must have been written."""
@@ -367,7 +371,7 @@ class ComplexEngine(Engine):
         exact_point = [Fraction(x) for x in row.tolist()]
         positive, negative = self.decisions.classifier(row, 1), self.decisions.classifier(row, -1)
         if (positive is None or negative is None) and self.fallback is not None and not self.complete:
-            return self.fallback.certify(row[None, :]).witness(0)
+            return self.fallback.explain(row)
         if positive is None or negative is None:
             raise CertificateError("the point is not neutral: no two rescalings disagree about it")
         return witness_from(self.training_set, exact_point, positive, negative, left_out=self.left_out)

@@ -6,7 +6,6 @@ The compiled steps are in ``kernel``; the few that floats and residues can't dec
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,11 +27,6 @@ _BLOCK = 4096
 _TRIES = 2  # directions of perturbation, each with compiled steps and then with rational steps alone
 
 BasisArray = npt.NDArray[np.int32]
-
-
-def available_processors() -> int:
-    """How many processors this process may use, where the system can tell."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)

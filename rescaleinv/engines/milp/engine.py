@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 
+from rescaleinv._util.parameters import checked_count, checked_time_limit, n_workers
 from rescaleinv._util.progress import Bar, progress_bar
 from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import Certificate, Witness
 from rescaleinv.certificates.finite_rescaling import label_at_finite_rescaling
 from rescaleinv.certificates.two_rescalings import exact_optimum, witness_from
 from rescaleinv.engines import Engine, EngineSettings
-from rescaleinv.engines.forced_label import has_one_label
+from rescaleinv.engines.forced_label import has_forced_label
 from rescaleinv.engines.milp import solvers
 from rescaleinv.engines.milp.relaxation import Clause
 from rescaleinv.engines.milp.search import Classifier, Outcome, Search, decide, unknown
 from rescaleinv.engines.redundant_rows import without_inner_rows
-from rescaleinv.errors import CertificateError, InputError, MissingSolverError
+from rescaleinv.errors import CertificateError, MissingSolverError
 from rescaleinv.theory.exact_svm import ExactClassifier
 from rescaleinv.theory.svm import exact_svm_at
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
@@ -56,8 +56,8 @@ class MilpEngine(Engine):
     shortcuts : bool
         Settle points by cheap exact arguments first: classifiers that were found for earlier points, and a label that
         every separating hyperplane gives. Without them each point goes to the solver.
-    n_jobs : int
-        Processes, by joblib (-1: all cores). ``joblib.parallel_config`` chooses another of its backends.
+    n_jobs : int, optional
+        Processes, by joblib; None is 1 and -1 all processors. ``joblib.parallel_config`` chooses another of its backends.
     left_out : int
         How many rows were left out of the data to make it separable, to be stated in certificates.
     progress : bool, optional
@@ -84,25 +84,19 @@ class MilpEngine(Engine):
         solver: str = "highs",
         time_limit: float | None = None,
         shortcuts: bool = True,
-        n_jobs: int = 1,
+        n_jobs: int | None = None,
         left_out: int = 0,
         progress: bool | None = None,
     ) -> None:
         require_training_set(training_set)
-        if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
-            raise InputError(f"time_limit is {time_limit!r}; a positive number of seconds, or None, is needed")
-        if not isinstance(n_jobs, Integral) or n_jobs == 0:
-            raise InputError(f"n_jobs is {n_jobs!r}; a number of processes, or -1 for all cores, is needed")
-        if not isinstance(left_out, Integral) or left_out < 0:
-            raise InputError(f"left_out is {left_out!r}; a number of rows is needed")
         solvers.backend(solver)  # an unknown or missing solver is an error now, not at the first point
         self.training_set: TrainingSet = training_set
         self.solver: str = solver
         self.name: str = f"milp:{solver}"
-        self.time_limit: float | None = None if time_limit is None or time_limit == float("inf") else float(time_limit)
+        self.time_limit: float | None = checked_time_limit(time_limit)
         self.shortcuts: bool = shortcuts
-        self.n_jobs: int = int(n_jobs)
-        self.left_out: int = int(left_out)
+        self.n_jobs: int = n_workers(n_jobs)
+        self.left_out: int = checked_count(left_out, "left_out")
         self.progress: bool | None = progress
         self._clauses: dict[Clause, None] = {}
         self._known: list[Classifier] = []
@@ -110,13 +104,11 @@ class MilpEngine(Engine):
     @classmethod
     def from_settings(cls, training_set: TrainingSet, settings: EngineSettings) -> Self:
         """Make the engine with what it needs of the settings; the variant is the solver."""
-        from joblib import effective_n_jobs
-
         return cls(
             training_set,
             solver=settings.variant,
             time_limit=settings.time_limit,
-            n_jobs=int(effective_n_jobs(settings.n_jobs)),
+            n_jobs=settings.n_jobs,
             left_out=settings.left_out,
         )
 
@@ -220,7 +212,7 @@ class _Batch:
         if self.engine.shortcuts:
             self._settle_by(self.engine._known, pending)
             for i in pending:
-                if self._outcomes[i] is None and has_one_label(
+                if self._outcomes[i] is None and has_forced_label(
                     self.engine.training_set, self.exact_points[i], self.points[i], self.sides[i]
                 ):
                     self._outcomes[i] = Outcome(Verdict(self.sides[i]))
@@ -239,9 +231,7 @@ class _Batch:
     def _width(self) -> int:
         if self.engine.n_jobs == 1:
             return 1
-        from joblib import effective_n_jobs
-
-        return _POINTS_PER_ROUND * int(effective_n_jobs(self.engine.n_jobs))
+        return _POINTS_PER_ROUND * self.engine.n_jobs
 
     def _ask(self, positions: list[int]) -> list[Outcome]:
         """Decide the points of one round, in separate processes where there is more than one job."""

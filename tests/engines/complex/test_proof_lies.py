@@ -30,7 +30,7 @@ from complex_certificates import (
 
 from rescaleinv.certificates.certificate import Certificate
 from rescaleinv.engines.complex import exact_walk
-from rescaleinv.errors import CertificateError
+from rescaleinv.errors import RefusedWarning
 from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verdict import Verdict, verdict_words
 from rescaleinv.verify import Refused, check
@@ -112,15 +112,17 @@ def test_evidence_that_refers_to_another_complex_is_refused(proved):
         check(Certificate(lie).to_json(), complexes=both)
 
 
-def test_verdicts_that_their_certificates_do_not_prove_are_an_error(proved, tmp_path):
+def test_verdicts_that_their_certificates_do_not_prove_become_unknown(proved, tmp_path):
     engine = proved(made_sets.gaussian(1, 3))
     verdicts = engine.certify(points_around(engine.training_set, np.random.default_rng(0), 20))
-    (tmp_path / "points").write_text("before")
     for turned in (verdicts.code * -1, np.where(verdicts.neutral, 1, verdicts.code).astype(np.int8)):
         wrong = dataclasses.replace(verdicts, code=turned)
-        with pytest.raises(CertificateError, match=r"the certificate of point \d+ was refused"):
-            wrong.prove(tmp_path / "points")
-    assert (tmp_path / "points").read_text() == "before"
+        false = turned != verdicts.code
+        with pytest.warns(RefusedWarning, match=r"its certificate was refused"):
+            shown = wrong.prove(tmp_path / "points")
+        assert shown.unknown[false].all()
+        assert (shown.code[~false] == verdicts.code[~false]).all()
+        assert len((tmp_path / "points").read_text().splitlines()) == (shown.status == "proved").sum() == (~false).sum()
 
 
 def test_a_vertex_left_out_with_its_edges_led_elsewhere(checked, content):

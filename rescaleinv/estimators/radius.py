@@ -1,0 +1,68 @@
+"""How far the labels of points hold: the engines for that question, made once and kept with the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rescaleinv._util.types import FloatArray
+from rescaleinv.engines.choice import EngineChoice, choose_engine
+from rescaleinv.engines.forced_label import has_forced_label
+from rescaleinv.estimators.fitted import Fitted
+
+# The engine of radii tries ranges of its own for features that are not frozen: this one says only that they are not.
+_NOT_FROZEN = (0.5, 2.0)
+
+
+def radius_search(model: Any, **changed: Any) -> RadiusSearch:
+    """The search for a fitted ``RescaleInvariantSVC``, with other values for some of its parameters."""
+    fitted: Fitted = model._fitted
+    return RadiusSearch(replace(fitted, parameters={**fitted.parameters, **changed}), model.engine_)
+
+
+class RadiusSearch:
+    """Finds [certified κ, refuted κ] of points for a fitted model."""
+
+    def __init__(self, fitted: Fitted, own: EngineChoice) -> None:
+        training_set, settings = fitted.training_set, fitted.settings
+        n, limits = training_set.n_features, fitted.limits
+        frozen = np.zeros(n, dtype=bool) if limits is None else (limits == 1).all(axis=1)
+        ranges = np.where(frozen[:, None], 1.0, np.array(_NOT_FROZEN))
+        self._fitted = fitted
+        self._limited = choose_engine("auto", training_set, replace(settings, limits=ranges))
+        every = choose_engine("auto", training_set, replace(settings, limits=None, groups=None, penalties=None))
+        self._every = own if own.abilities.enumerates and own.abilities.every_rescaling else every
+
+    def of(self, points: FloatArray, *, ratio: float, largest: float) -> FloatArray:
+        """One row [certified κ, refuted κ] per point; infinity for both where every rescaling gives one label."""
+        found = np.full((len(points), 2), np.inf)
+        left = np.flatnonzero(~self._same_for_every_rescaling(points))
+        found[left] = self.of_changeable(points[left], ratio=ratio, largest=largest)
+        return found
+
+    def of_changeable(self, points: FloatArray, *, ratio: float, largest: float) -> FloatArray:
+        """``of`` for points of which it is known that some rescaling may change their label."""
+        if not len(points):
+            self._limited.engine  # noqa: B018 - what is wrong with the settings is said whatever the points are
+            return np.empty((0, 2))
+        return self._limited.engine.radius(points, ratio=ratio, largest=largest)
+
+    def _same_for_every_rescaling(self, points: FloatArray) -> npt.NDArray[np.bool_]:
+        """Points whose label no rescaling changes, as far as that is known without much work (hard margins only)."""
+        if not self._fitted.hard_margin:
+            return np.zeros(len(points), dtype=bool)
+        if self._every.abilities.enumerates:
+            return self._every.engine.certify_checked(points).strong
+        training_set = self._fitted.training_set
+        sides = np.where(self._fitted.reference.decision_function(points) >= 0, 1, -1)
+        return np.array(
+            [
+                has_forced_label(training_set, [Fraction(x) for x in point.tolist()], point, int(side))
+                for point, side in zip(points, sides, strict=True)
+            ],
+            dtype=bool,
+        )
