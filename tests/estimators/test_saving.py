@@ -267,8 +267,8 @@ def lie(name):
             arrays["vertices.solutions"] = arrays["vertices.solutions"][:0]
         elif name == "solutions that are no numbers":
             arrays["vertices.solutions"] = np.full_like(arrays["vertices.solutions"], np.nan)
-        elif name == "residues of another shape":
-            arrays["vertices.residues"] = arrays["vertices.residues"][1:]
+        elif name == "a perturbation of another shape":
+            arrays["vertices.perturbation"] = arrays["vertices.perturbation"][1:]
         elif name == "a field too many":
             content["vertices"]["more"] = 1
         elif name == "another engine":
@@ -308,7 +308,7 @@ def lie(name):
         "too few columns",
         "no vertices at all",
         "solutions that are no numbers",
-        "residues of another shape",
+        "a perturbation of another shape",
         "a field too many",
         "another engine",
         "an unknown parameter",

@@ -85,9 +85,9 @@ class ExactDecisions:
         values = self._values(point)
         exact_point = [Fraction(x) for x in point.tolist()]
         clear = np.flatnonzero(~values.near & (side * values.value > 0))
-        doubtful = self.vertices.distinct(np.flatnonzero(values.near))
+        doubtful = self.exact.distinct(np.flatnonzero(values.near))
         zeros: list[ExactVertex] = []
-        for v in [*clear[np.argsort(-side * values.value[clear])][:3].tolist(), *doubtful.tolist()]:
+        for v in [*clear[np.argsort(-side * values.value[clear])][:3].tolist(), *doubtful]:
             vertex = self.exact[v]
             value = vertex.value(exact_point)
             if side * value > 0:
@@ -111,8 +111,8 @@ class ExactDecisions:
     def _exact_values(self, point: FloatArray, values: _Values) -> dict[int, Fraction]:
         """The exact decision values at the vertices where floats have no sign, one vertex for each solution."""
         exact_point = [Fraction(x) for x in point.tolist()]
-        chosen = self.vertices.distinct(np.flatnonzero(values.near))
-        return {v: self.exact[v].value(exact_point) for v in chosen.tolist()}
+        chosen = self.exact.distinct(np.flatnonzero(values.near))
+        return {v: self.exact[v].value(exact_point) for v in chosen}
 
 
 def _to_float(value: Fraction) -> float:

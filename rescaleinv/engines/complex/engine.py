@@ -167,8 +167,6 @@ class ComplexEngine(Engine):
             or (np.diff(np.sort(bases, axis=1), axis=1) == 0).any()
             or solutions.dtype != np.float64
             or not np.isfinite(solutions).all()
-            or vertices.residues.dtype != np.uint64
-            or vertices.residues.shape != (n_rows, n + 1)
             or vertices.perturbation.dtype != np.int64
             or vertices.perturbation.shape != (n_rows,)
         ):

@@ -3,10 +3,12 @@
 A vertex of the perturbed problem is a *basis*: rows T whose margin is tight and features Z whose weight is zero, n + 1 in
 all. Its numbers come in two levels: the value without perturbation, and its rate of change under an infinitesimal one.
 
-Every decision is a sign. A float far from zero has it. A float near zero is tested for being zero exactly by a residue
-modulo the prime 2**61 - 1 (wrong with a chance of 4e-19), which is computed only where it is needed. What is near
-zero and not zero (decimal data have many: 0.1 + 0.2 is nearly 0.3) is computed again as a pair of floats, high and low,
-with twice the digits; what has no clear sign even then is left to rational arithmetic, outside this module.
+Every decision is a sign. A float far from zero has it. A float near zero is computed again as a pair of floats, high and
+low, with twice the digits, and as a residue modulo a prime that is drawn at random (``residues``). A number is taken for
+zero if its residue is zero and the pair is zero up to its error; it has the pair's sign if the residue is not zero and the
+pair is clear of its error. Everything else (numbers near zero beyond all digits, or a residue that a float contradicts) is
+left to rational arithmetic, outside this module. So a wrong decision needs a number that is not zero, that is zero to some
+24 digits, and that the prime divides: given the first two, the chance is below 1e-12 (see ``residues``).
 
 All of it is one file because numba's cache on disk looks only at the file of the entry point: steps that lived in another
 file could change without being compiled again.
@@ -19,9 +21,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
 from numba import njit, uint64
+from numba.extending import intrinsic
 
-PRIME = (1 << 61) - 1
 LARGEST_POWER = 2200  # powers of two are tabulated from -LARGEST_POWER to LARGEST_POWER
 
 AMBIGUOUS = -1  # a float was near zero, and no residues were computed
@@ -30,18 +33,28 @@ INVALID = -3  # the basis is not a vertex of the complex: an earlier step was wr
 
 _NEAR = 1e-9  # relative: floats nearer to zero than this have no sign of their own
 
-_P = uint64(PRIME)
-_MASK30 = uint64((1 << 30) - 1)
-_MASK31 = uint64((1 << 31) - 1)
-_1, _30, _31, _61 = uint64(1), uint64(30), uint64(31), uint64(61)
-_ZERO = uint64(0)
+_1, _ZERO = uint64(1), uint64(0)
 
 
 # What belongs together travels together. A tuple costs nothing at run time: numba takes it apart.
 
 
+class Field(NamedTuple):
+    """Arithmetic modulo a prime p < 2**62, in Montgomery's form: a number x is kept as x 2**64 modulo p.
+
+    ``inverse`` is 1/p modulo 2**64; ``one`` and ``square`` are 2**64 and 2**128 modulo p.
+    """
+
+    prime: np.uint64
+    inverse: np.uint64
+    one: np.uint64
+    square: np.uint64
+
+
 class Training(NamedTuple):
     """Rows y_i (x_i, 1), their residues, the direction of the perturbation, and the residues of powers of two."""
+
+    field: Field
 
     rows: npt.NDArray[np.float64]
     residues: npt.NDArray[np.uint64]
@@ -101,6 +114,7 @@ class Simplex(NamedTuple):
     ``error`` holds the error that entries may have by now, and that of an entry of size 1.
     """
 
+    field: Field
     high: npt.NDArray[np.float64]
     low: npt.NDArray[np.float64]
     residue: npt.NDArray[np.uint64]
@@ -155,54 +169,59 @@ _entry = njit(cache=True, nogil=True, error_model="numpy")
 # ---- arithmetic: residues, floats, pairs of floats
 
 
-@_step
-def _fold(x):
-    x = (x >> _61) + (x & _P)
-    return x - _P if x >= _P else x
+@intrinsic
+def _high_product(typing_context, a, b):
+    """The upper half of the product of two integers of 64 bits."""
+
+    def generate(context, builder, signature, arguments):
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(argument, wide) for argument in arguments))
+        return builder.trunc(builder.lshr(product, wide(64)), ir.IntType(64))
+
+    return uint64(uint64, uint64), generate
 
 
-@_step
-def _mul(a, b):
-    """a b modulo the prime, by halves of 31 bits."""
-    ah, al, bh, bl = a >> _31, a & _MASK31, b >> _31, b & _MASK31
-    middle = al * bh + ah * bl
-    return _fold(((ah * bh) << _1) + (middle >> _30) + ((middle & _MASK30) << _31) + al * bl)
+@_inlined
+def _mul(field, a, b):
+    """a b modulo the prime, by Montgomery's method: no division."""
+    high = _high_product(a, b)
+    multiple = _high_product(a * b * field.inverse, field.prime)
+    return high - multiple if high >= multiple else high + field.prime - multiple
 
 
-@_step
-def _add(a, b):
+@_inlined
+def _add(field, a, b):
     x = a + b
-    return x - _P if x >= _P else x
+    return x - field.prime if x >= field.prime else x
+
+
+@_inlined
+def _sub(field, a, b):
+    return a - b if a >= b else a + field.prime - b
 
 
 @_step
-def _sub(a, b):
-    return a - b if a >= b else a + _P - b
-
-
-@_step
-def _inverse(a):
+def _inverse(field, a):
     """a to the power of p - 2."""
-    result, exponent = _1, _P - uint64(2)
+    result, exponent = field.one, field.prime - uint64(2)
     while exponent > _ZERO:
         if exponent & _1:
-            result = _mul(result, a)
-        a = _mul(a, a)
+            result = _mul(field, result, a)
+        a = _mul(field, a, a)
         exponent >>= _1
     return result
 
 
 @_entry
-def float_residues(values, powers):
+def float_residues(field, values, powers):
     """The residues of floats, which are rationals: m 2**e."""
     result = np.empty(values.shape, dtype=np.uint64)
     flat, out = values.ravel(), result.ravel()
     for i in range(flat.size):
         mantissa, exponent = math.frexp(flat[i])
         whole = int(mantissa * 9007199254740992.0)  # 2**53
-        magnitude = uint64(abs(whole))
-        residue = _mul(_fold(magnitude), powers[exponent - 53 + LARGEST_POWER])
-        out[i] = _sub(_ZERO, residue) if whole < 0 else residue
+        residue = _mul(field, _mul(field, uint64(abs(whole)), field.square), powers[exponent - 53 + LARGEST_POWER])
+        out[i] = _sub(field, _ZERO, residue) if whole < 0 else residue
     return result
 
 
@@ -264,11 +283,11 @@ def _invert(matrix, size, inverse, work, correction):
 
 
 @_step
-def _invert_residues(matrix, size, inverse, work):
+def _invert_residues(field, matrix, size, inverse, work):
     for i in range(size):
         for j in range(size):
             work[i, j] = matrix[i, j]
-            inverse[i, j] = _1 if i == j else _ZERO
+            inverse[i, j] = field.one if i == j else _ZERO
     for k in range(size):
         row = k
         while row < size and work[row, k] == _ZERO:
@@ -279,16 +298,16 @@ def _invert_residues(matrix, size, inverse, work):
             for j in range(size):
                 work[row, j], work[k, j] = work[k, j], work[row, j]
                 inverse[row, j], inverse[k, j] = inverse[k, j], inverse[row, j]
-        scale = _inverse(work[k, k])
+        scale = _inverse(field, work[k, k])
         for j in range(size):
-            work[k, j] = _mul(work[k, j], scale)
-            inverse[k, j] = _mul(inverse[k, j], scale)
+            work[k, j] = _mul(field, work[k, j], scale)
+            inverse[k, j] = _mul(field, inverse[k, j], scale)
         for i in range(size):
             factor = work[i, k]
             if i != k and factor != _ZERO:
                 for j in range(size):
-                    work[i, j] = _sub(work[i, j], _mul(factor, work[k, j]))
-                    inverse[i, j] = _sub(inverse[i, j], _mul(factor, inverse[k, j]))
+                    work[i, j] = _sub(field, work[i, j], _mul(field, factor, work[k, j]))
+                    inverse[i, j] = _sub(field, inverse[i, j], _mul(field, factor, inverse[k, j]))
     return True
 
 
@@ -392,58 +411,72 @@ def _pivot_pairs(table, low, n_rows, n_columns, row, column):
 
 
 @_step
-def _pivot_residues(high, low, residues, n_rows, n_columns, row, column):
-    """The same for the residues; an entry whose residue is zero is zero."""
-    inverse = _inverse(residues[row, column])
-    negative = _sub(_ZERO, inverse)
+def _pivot_residues(field, residues, n_rows, n_columns, row, column):
+    """The same for the residues."""
+    inverse = _inverse(field, residues[row, column])
+    negative = _sub(field, _ZERO, inverse)
     for j in range(n_columns):
-        residues[row, j] = _mul(residues[row, j], negative)
+        residues[row, j] = _mul(field, residues[row, j], negative)
     residues[row, column] = inverse
     for i in range(n_rows):
         factor = residues[i, column]
         if i != row and factor != _ZERO:
             for j in range(n_columns):
                 if j != column:
-                    residues[i, j] = _add(residues[i, j], _mul(factor, residues[row, j]))
-            residues[i, column] = _mul(factor, inverse)
+                    residues[i, j] = _add(field, residues[i, j], _mul(field, factor, residues[row, j]))
+            residues[i, column] = _mul(field, factor, inverse)
+
+
+@_step
+def _clear_zeros(high, low, residues, n_rows, n_columns, error):
+    """Entries whose residue is zero are zero; False where a float says that one is not: the residue misleads."""
     for i in range(n_rows):
         for j in range(n_columns):
             if residues[i, j] == _ZERO:
+                if abs(high[i, j]) > 100 * error:
+                    return False
                 high[i, j] = 0.0
                 low[i, j] = 0.0
+    return True
 
 
 @_step
 def _pivot(simplex, row, column):
-    """Exchange the row's variable with the column's; returns False where entries have grown too much."""
-    high, low, n_rows, n_columns = simplex.high, simplex.low, simplex.n + 1, simplex.k + 2
+    """Exchange the row's variable with the column's; returns False where the entries can't be relied on any more."""
+    high, low, residue, error = simplex.high, simplex.low, simplex.residue, simplex.error
+    n_rows, n_columns = simplex.n + 1, simplex.k + 2
+    pivot = abs(high[row, column])
     if simplex.with_residues:
         largest = _pivot_pairs(high, low, n_rows, n_columns, row, column)
-        _pivot_residues(high, low, simplex.residue, n_rows, n_columns, row, column)
+        _pivot_residues(simplex.field, residue, n_rows, n_columns, row, column)
     else:
         largest = _pivot_floats(high, n_rows, n_columns, row, column)
     rows, columns = simplex.row_variables, simplex.column_variables
     rows[row], columns[column] = columns[column], rows[row]
-    simplex.error[0] = max(simplex.error[0], simplex.error[1] * largest)
-    return simplex.error[0] < 1e-6
+    error[0] = max(error[0], error[1] * largest * max(1.0, 1.0 / pivot))  # the pivot's own error grows like its inverse
+    if simplex.with_residues and not _clear_zeros(high, low, residue, n_rows, n_columns, error[0]):
+        return False
+    return error[0] < 1e-6
 
 
 @_inlined
 def _compare_ratios(simplex, i, best, column):
     """The sign of (ratio of row i - ratio of the best row), each its constant over minus its entry; 2 and 3 as above."""
-    high, low, residue = simplex.high, simplex.low, simplex.residue
+    high, low, residue, field = simplex.high, simplex.low, simplex.residue, simplex.field
     ahead, behind = high[i, 0] * -high[best, column], high[best, 0] * -high[i, column]
     if abs(ahead - behind) > _NEAR * (abs(ahead) + abs(behind)):
         return 1 if ahead > behind else -1
     if not simplex.with_residues:
         return 2
-    if _mul(residue[i, 0], residue[best, column]) == _mul(residue[best, 0], residue[i, column]):
-        return 0
     x, x_low = _multiply_pairs(high[i, 0], low[i, 0], -high[best, column], -low[best, column])
     y, y_low = _multiply_pairs(high[best, 0], low[best, 0], high[i, column], low[i, column])
     difference, _ = _add_pair(x, x_low, y, y_low)
-    if abs(difference) <= 100 * simplex.error[0] * (abs(x) + abs(y)):
+    clear = abs(difference) > 100 * simplex.error[0] * (abs(x) + abs(y))
+    same = _mul(field, residue[i, 0], residue[best, column]) == _mul(field, residue[best, 0], residue[i, column])
+    if clear == same:  # floats contradict residues, or can't tell
         return 3
+    if same:
+        return 0
     return 1 if difference > 0 else -1
 
 
@@ -658,10 +691,10 @@ def _dot_pair(basis, rows, row, high, low, start):
 
 
 @_inlined
-def _dot_residues(basis, residues, row, vector, total):
+def _dot_residues(field, basis, residues, row, vector, total):
     size, support = basis.size, basis.support
     for j in range(size):
-        total = _add(total, _mul(residues[row, support[j]], vector[j]))
+        total = _add(field, total, _mul(field, residues[row, support[j]], vector[j]))
     return total
 
 
@@ -687,9 +720,9 @@ def _low_parts(matrix, size, inverse, low, work):
 
 
 @_step
-def _solve_basis(perturbation, basis, inverse, accuracy, vertex):
+def _solve_basis(training, basis, inverse, accuracy, vertex):
     """The weights and the intercept at a vertex, their rates under the perturbation, and the signs of the weights."""
-    tight = basis.tight
+    tight, perturbation, field = basis.tight, training.perturbation, training.field
     high, low, residues = inverse
     with_residues = accuracy.with_residues
     size = basis.size
@@ -703,7 +736,7 @@ def _solve_basis(perturbation, basis, inverse, accuracy, vertex):
                 value, rest = _add_pair(value, rest, high[j, i], low[j, i])
                 product, error = _product_pair(high[j, i], x)
                 rate, rate_rest = _add_pair(rate, rate_rest, product, error + low[j, i] * x)
-                residue = _add(residue, residues[j, i])
+                residue = _add(field, residue, residues[j, i])
             else:
                 value += high[j, i]
                 rate += high[j, i] * x
@@ -711,7 +744,9 @@ def _solve_basis(perturbation, basis, inverse, accuracy, vertex):
         vertex.rate[j], vertex.rate_low[j] = rate, rate_rest
         if j == size - 1:
             break  # the intercept's sign does not matter
-        if abs(value) > _NEAR * scale or (with_residues and residue != _ZERO and abs(value) > accuracy.tiny * scale):
+        if abs(value) > (accuracy.tiny if with_residues else _NEAR) * scale:
+            if with_residues and residue == _ZERO:
+                return UNDECIDED  # the float contradicts the residue
             vertex.sign[j] = 1 if value > 0 else -1
         elif not with_residues:
             return AMBIGUOUS
@@ -742,7 +777,7 @@ def _refine_solution(matrix, size, inverse, weight, work):
 def _find_slacks(training, basis, inverse, vertex, accuracy, slacks):
     """How far the other rows are from being tight; ``products`` are their margins per unit of each tight row's margin."""
     size, tight, support, in_basis, products = basis.size, basis.tight, basis.support, basis.in_basis, slacks.products
-    rows, perturbation = training.rows, training.perturbation
+    rows, perturbation, field = training.rows, training.perturbation, training.field
     with_residues = accuracy.with_residues
     for q in range(rows.shape[0]):
         if in_basis[q]:
@@ -762,16 +797,18 @@ def _find_slacks(training, basis, inverse, vertex, accuracy, slacks):
         if abs(value) <= _NEAR * scale:
             if not with_residues:
                 return AMBIGUOUS
-            if _dot_residues(basis, training.residues, q, vertex.weight_residue, _sub(_ZERO, _1)) == _ZERO:
+            residue = _dot_residues(
+                field, basis, training.residues, q, vertex.weight_residue, _sub(field, _ZERO, field.one)
+            )
+            value = _dot_pair(basis, rows, q, vertex.weight, vertex.weight_low, -1.0)[0]
+            if (abs(value) > accuracy.tiny * scale) == (residue == _ZERO):
+                return UNDECIDED  # the float contradicts the residue, or can't tell
+            if residue == _ZERO:
                 if abs(rate) <= _NEAR * rate_scale:
                     return UNDECIDED
                 if rate < 0:
                     return INVALID
                 value = 0.0
-            else:
-                value = _dot_pair(basis, rows, q, vertex.weight, vertex.weight_low, -1.0)[0]
-                if abs(value) <= accuracy.tiny * scale:
-                    return UNDECIDED
         if value < 0:
             return INVALID
         slacks.value[q], slacks.rate[q], slacks.scale[q] = value, rate, scale
@@ -783,7 +820,7 @@ def _fill_columns(training, basis, inverse, sign, simplex):
     """The columns of the ν_j: multipliers and gradients per unit of them, each column scaled by a power of two."""
     tight, empty, with_residues = basis.tight, basis.empty, simplex.with_residues
     of_high, of_low, of_exact = inverse
-    rows, residues = training.rows, training.residues
+    rows, residues, field = training.rows, training.residues, training.field
     high, low, exact = simplex.high, simplex.low, simplex.residue
     k, size = simplex.k, basis.size
     for j in range(k):
@@ -796,45 +833,55 @@ def _fill_columns(training, basis, inverse, sign, simplex):
             high[i, j + 1] = factor * of_high[j, i]
             low[i, j + 1] = factor * of_low[j, i] if with_residues else 0.0
             if with_residues:
-                residue = _mul(of_exact[j, i], training.powers[exponent + LARGEST_POWER])
-                exact[i, j + 1] = residue if sign[j] > 0 else _sub(_ZERO, residue)
+                residue = _mul(field, of_exact[j, i], training.powers[exponent + LARGEST_POWER])
+                exact[i, j + 1] = residue if sign[j] > 0 else _sub(field, _ZERO, residue)
+                if residue == _ZERO:
+                    if abs(high[i, j + 1]) > 100 * simplex.error[1]:
+                        return UNDECIDED
+                    high[i, j + 1], low[i, j + 1] = 0.0, 0.0
         for z in range(simplex.n - k):
-            total, rest, residue = 0.0, 0.0, _ZERO
+            total, rest, residue, scale = 0.0, 0.0, _ZERO, 1.0
             for i in range(size):
                 x = rows[tight[i], empty[z]]
                 if with_residues:
                     product, error = _product_pair(of_high[j, i], x)
+                    scale += abs(factor * product)
                     total, rest = _add_pair(total, rest, product, error + of_low[j, i] * x)
-                    residue = _add(residue, _mul(exact[i, j + 1], residues[tight[i], empty[z]]))
+                    residue = _add(field, residue, _mul(field, exact[i, j + 1], residues[tight[i], empty[z]]))
                 else:
                     total += of_high[j, i] * x
+            if with_residues and residue == _ZERO:
+                if abs(factor * total) > 100 * simplex.error[1] * scale:
+                    return UNDECIDED  # the float contradicts the residue
+                total, rest = 0.0, 0.0
             high[size + z, j + 1], low[size + z, j + 1] = factor * total, factor * rest
             exact[size + z, j + 1] = residue
         simplex.column_variables[j + 1] = size + j
     simplex.column_variables[k + 1] = 2 * k + 1
+    return 0
 
 
 @_step
 def _fill_table(training, basis, inverse, sign, simplex, edges):
     """The table that ``_find_edges`` begins with."""
     with_residues = simplex.with_residues
-    _fill_columns(training, basis, inverse, sign, simplex)
-    high, low, exact = simplex.high, simplex.low, simplex.residue
+    if _fill_columns(training, basis, inverse, sign, simplex) < 0:
+        return UNDECIDED
+    high, low, exact, field = simplex.high, simplex.low, simplex.residue, training.field
     k, size = simplex.k, basis.size
     growth = 1.0
     for i in range(simplex.n + 1):
         total, rest, residue, largest = 0.0, 0.0, _ZERO, 0.0
         for j in range(1, k + 1):
             if with_residues:
-                residue = _add(residue, exact[i, j])
-                if exact[i, j] == _ZERO:
-                    high[i, j] = 0.0
-                    low[i, j] = 0.0
+                residue = _add(field, residue, exact[i, j])
                 total, rest = _add_pair(total, rest, high[i, j], low[i, j])
             else:
                 total += high[i, j]
             largest = max(largest, abs(high[i, j]))
         if with_residues and residue == _ZERO:
+            if abs(total) > 100 * simplex.error[1] * k * max(1.0, largest):
+                return UNDECIDED  # the float contradicts the residue
             total, rest = 0.0, 0.0
         high[i, 0], low[i, 0], exact[i, 0] = total, rest, residue
         # rows are scaled for the floats' sake only; whether a residue is zero does not change with it
@@ -854,31 +901,21 @@ def _fill_table(training, basis, inverse, sign, simplex, edges):
         for i in range(size):
             constant = constant and training.rows[basis.tight[i], basis.empty[z]] == 0.0
         edges.up[z] = edges.down[z] = 2 if constant else 0  # a feature that is 0 on all tight rows has no gradient
+    return 0
 
 
 # ---- along an edge to the next vertex
 
 
 @_step
-def _is_sooner(new, best, with_residues):
+def _is_sooner(field, new, best, accuracy):
     """Is the new value / speed + infinitesimal rate / speed less than the best so far? 1 or 0, or a status below zero."""
     blur = new.error + best.error  # the relative error of the two ratios together
     ahead, behind = new.value * best.speed, best.value * new.speed
     if abs(ahead - behind) > (_NEAR + blur) * (ahead + behind):
         return 1 if ahead < behind else 0
-    if not with_residues:
+    if not accuracy.with_residues:
         return AMBIGUOUS
-    if _mul(new.value_residue, best.speed_residue) != _mul(best.value_residue, new.speed_residue):
-        return UNDECIDED
-    ahead, behind = new.rate * best.speed, best.rate * new.speed
-    if abs(ahead - behind) <= _NEAR * (abs(ahead) + abs(behind)):
-        return UNDECIDED
-    return 1 if ahead < behind else 0
-
-
-@_step
-def _is_sooner_by_pairs(new, best, tiny):
-    """The first comparison of ``_is_sooner`` with twice the digits, for ratios known to differ."""
     ahead, low = _product_pair(new.value, best.speed)
     behind, low_behind = _product_pair(-best.value, new.speed)
     difference, _ = _add_pair(
@@ -887,36 +924,43 @@ def _is_sooner_by_pairs(new, best, tiny):
         behind,
         low_behind - best.value * new.speed_low - best.value_low * new.speed,
     )
-    if abs(difference) <= (tiny + (new.error + best.error)) * (abs(ahead) + abs(behind)):
+    clear = abs(difference) > (accuracy.tiny + blur) * (abs(ahead) + abs(behind))
+    same = _mul(field, new.value_residue, best.speed_residue) == _mul(field, best.value_residue, new.speed_residue)
+    if clear == same:  # floats contradict residues, or can't tell
         return UNDECIDED
-    return 1 if difference < 0 else 0
+    if clear:
+        return 1 if difference < 0 else 0
+    ahead, behind = new.rate * best.speed, best.rate * new.speed
+    if abs(ahead - behind) <= _NEAR * (abs(ahead) + abs(behind)):
+        return UNDECIDED
+    return 1 if ahead < behind else 0
 
 
 @_inlined
 def _row_in_pairs(training, basis, vertex, direction, move, row, plain):
     """How a row is met along an edge, with twice the digits and with residues; ``plain`` has it in floats."""
-    rows, residues, z = training.rows, training.residues, move.feature
-    speed_r = _dot_residues(basis, residues, row, direction.residue, _ZERO)
+    rows, residues, field, z = training.rows, training.residues, training.field, move.feature
+    speed_r = _dot_residues(field, basis, residues, row, direction.residue, _ZERO)
     if z >= 0:
-        speed_r = _add(speed_r, residues[row, z]) if move.turn > 0 else _sub(speed_r, residues[row, z])
-    value_r = _dot_residues(basis, residues, row, vertex.weight_residue, _sub(_ZERO, _1))
+        speed_r = _add(field, speed_r, residues[row, z]) if move.turn > 0 else _sub(field, speed_r, residues[row, z])
+    value_r = _dot_residues(field, basis, residues, row, vertex.weight_residue, _sub(field, _ZERO, field.one))
     own = move.turn * rows[row, z] if z >= 0 else 0.0
     high, low = _dot_pair(basis, rows, row, direction.high, direction.low, own)
     value, value_low = plain.value, 0.0
     if value != 0.0:
         value, value_low = _dot_pair(basis, rows, row, vertex.weight, vertex.weight_low, -1.0)
-    return Meeting(value, value_low, value_r, -high, -low, _sub(_ZERO, speed_r), plain.rate, 0.0)
+    return Meeting(value, value_low, value_r, -high, -low, _sub(field, _ZERO, speed_r), plain.rate, 0.0)
 
 
 @_inlined
-def _weight_in_pairs(vertex, direction, j, plain):
+def _weight_in_pairs(field, vertex, direction, j, plain):
     """The same for a weight."""
     sign = vertex.sign[j]
     speed_r, value_r = direction.residue[j], vertex.weight_residue[j]
     if sign > 0:
-        speed_r = _sub(_ZERO, speed_r)
+        speed_r = _sub(field, _ZERO, speed_r)
     else:
-        value_r = _sub(_ZERO, value_r)
+        value_r = _sub(field, _ZERO, value_r)
     return Meeting(
         plain.value,
         sign * vertex.weight_low[j],
@@ -974,23 +1018,17 @@ def _follow(training, basis, move, inverse, vertex, slacks, direction, accuracy)
             if j < 0:
                 new = _row_in_pairs(training, basis, vertex, direction, move, candidate, new)
             else:
-                new = _weight_in_pairs(vertex, direction, j, new)
-            if new.speed_residue == _ZERO:
-                continue
-            if abs(new.speed) <= tiny * scale:
-                return UNDECIDED
-            if new.speed < 0:
+                new = _weight_in_pairs(training.field, vertex, direction, j, new)
+            if (abs(new.speed) > tiny * scale) == (new.speed_residue == _ZERO):
+                return UNDECIDED  # the float contradicts the residue, or can't tell
+            if new.speed_residue == _ZERO or new.speed < 0:
                 continue
         elif speed < _NEAR * scale:
             return AMBIGUOUS
         new = _with_error(new, tiny if with_residues else noise, scale)
         sooner = 1
         if reached >= 0:
-            sooner = _is_sooner(new, best, with_residues)
-            if sooner == UNDECIDED and _mul(new.value_residue, best.speed_residue) != _mul(
-                best.value_residue, new.speed_residue
-            ):
-                sooner = _is_sooner_by_pairs(new, best, tiny)
+            sooner = _is_sooner(training.field, new, best, accuracy)
         if sooner < 0:
             return sooner
         if sooner == 1:
@@ -1003,7 +1041,7 @@ def _edge_direction(training, basis, move, inverse, with_residues, direction):
     """The change of the weights and the intercept along an edge."""
     size, tight = basis.size, basis.tight
     high, low, exact = inverse
-    rows, residues, z = training.rows, training.residues, move.feature
+    rows, residues, field, z = training.rows, training.residues, training.field, move.feature
     for j in range(size):
         if z < 0:
             direction.high[j], direction.low[j] = high[j, move.number], low[j, move.number]
@@ -1014,9 +1052,9 @@ def _edge_direction(training, basis, move, inverse, with_residues, direction):
                 x = -move.turn * rows[tight[i], z]
                 product, error = _product_pair(x, high[j, i])
                 total, rest = _add_pair(total, rest, product, error + x * low[j, i])
-                residue = _add(residue, _mul(exact[j, i], residues[tight[i], z]))
+                residue = _add(field, residue, _mul(field, exact[j, i], residues[tight[i], z]))
             direction.high[j], direction.low[j] = total, rest
-            direction.residue[j] = residue if move.turn < 0 else _sub(_ZERO, residue)
+            direction.residue[j] = residue if move.turn < 0 else _sub(field, _ZERO, residue)
         else:
             total = 0.0
             for i in range(size):
@@ -1120,11 +1158,11 @@ def expand(items, training, with_residues, workspace, neighbours, ends, solution
     if not with_residues and accuracy.noise > 1e-10:
         return AMBIGUOUS
     if with_residues:
-        if not _invert_residues(matrix_r, size, inverse.residue, residues[2]):
+        if not _invert_residues(training.field, matrix_r, size, inverse.residue, residues[2]):
             return UNDECIDED
         _low_parts(matrix, size, inverse.high, inverse.low, work)
     vertex = Vertex(floats[5, 0], floats[5, 1], residues[4, 0], floats[5, 2], floats[6, 2], integers[3])
-    status = _solve_basis(training.perturbation, basis, inverse, accuracy, vertex)
+    status = _solve_basis(training, basis, inverse, accuracy, vertex)
     if status < 0:
         return status
     if not with_residues:
@@ -1139,11 +1177,21 @@ def expand(items, training, with_residues, workspace, neighbours, ends, solution
     integers[4:7] = 0
     edges = Edges(integers[4], integers[5], integers[6], ends)
     simplex = Simplex(
-        floats[4], floats[7], residues[3], floats[8, 0], with_residues, size - 1, n, integers[7], integers[8]
+        training.field,
+        floats[4],
+        floats[7],
+        residues[3],
+        floats[8, 0],
+        with_residues,
+        size - 1,
+        n,
+        integers[7],
+        integers[8],
     )
     simplex.error[1] = accuracy.tiny if with_residues else accuracy.noise
-    _fill_table(training, basis, inverse, vertex.sign, simplex, edges)
-    status = _find_edges(simplex, edges)
+    status = _fill_table(training, basis, inverse, vertex.sign, simplex, edges)
+    if status == 0:
+        status = _find_edges(simplex, edges)
     if status < 0:
         return status
     direction = Numbers(floats[6, 0], floats[6, 1], residues[4, 1])
@@ -1166,28 +1214,6 @@ def expand_block(bases, training, residues_at_once, workspace, neighbours, ends,
                 break
             with_residues = True
     return n_with_residues
-
-
-@_entry
-def solution_residues(bases, rows_r):
-    """The residues of (w, b) of each basis: two bases with the same ones have the same solution. 0 rows where singular."""
-    m, n = rows_r.shape[0], rows_r.shape[1] - 1
-    result = np.zeros((bases.shape[0], n + 1), dtype=np.uint64)
-    tight, support, empty = np.empty(n + 2, np.int64), np.empty(n + 2, np.int64), np.empty(n + 2, np.int64)
-    in_basis = np.empty(m + n, np.uint8)
-    room = np.zeros((3, n + 2, n + 2), dtype=np.uint64)
-    for v in range(bases.shape[0]):
-        size = _read_basis(bases[v], m, n, tight, support, empty, in_basis)
-        for i in range(size):
-            for j in range(size):
-                room[0, i, j] = rows_r[tight[i], support[j]]
-        if _invert_residues(room[0], size, room[1], room[2]):
-            for j in range(size):
-                total = _ZERO
-                for i in range(size):
-                    total = _add(total, room[1, j, i])
-                result[v, support[j]] = total
-    return result
 
 
 @_entry

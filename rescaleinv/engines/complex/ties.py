@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+import numpy.typing as npt
+
 from rescaleinv.engines.complex.exact_walk import exact_vertex
 from rescaleinv.engines.complex.walk import Vertices
 from rescaleinv.theory.optimality import probe_cell
@@ -48,6 +51,33 @@ class ExactVertices:
                 tuple((w > 0) - (w < 0) for w in solution[0]),
             )
         return self._solved[index]
+
+    def distinct(self, chosen: npt.NDArray[np.intp]) -> list[int]:
+        """One of the chosen vertices for each exact solution: many bases of degenerate data have the same one.
+
+        A basis has a solution iff its rows are tight there and its other features have no weight, since it is regular.
+        So only one basis for each solution has to be solved, if it is known which solutions to compare with: those with
+        nearly the same floats.
+        """
+        m = self.training_set.n_rows
+        found: dict[tuple[tuple[Fraction, ...], Fraction], int] = {}
+        nearby: dict[bytes, list[ExactVertex]] = {}
+        for index, code in zip(chosen.tolist(), self._coarse(chosen), strict=True):
+            items = self.vertices.bases[index].tolist()
+            tight, empty = {i for i in items if i < m}, [i - m for i in items if i >= m]
+            others = nearby.setdefault(code, [])
+            if any(tight <= v.tight and not any(v.signs[j] for j in empty) for v in others):
+                continue
+            vertex = self[index]
+            others.append(vertex)
+            found.setdefault((tuple(vertex.weights), vertex.intercept), index)
+        return list(found.values())
+
+    def _coarse(self, chosen: npt.NDArray[np.intp]) -> list[bytes]:
+        """The float solutions to some 6 digits: the same for most bases that have the same solution."""
+        solutions = self.vertices.solutions[chosen]
+        unit = np.ldexp(1.0, np.frexp(np.abs(self.vertices.solutions).max(axis=0))[1] - 20)
+        return [row.tobytes() for row in np.rint(solutions / unit) + 0.0]  # -0 becomes 0
 
 
 @dataclass(frozen=True)

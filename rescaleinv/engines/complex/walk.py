@@ -18,6 +18,7 @@ import numpy.typing as npt
 from rescaleinv._util.types import FloatArray
 from rescaleinv.engines.complex import kernel
 from rescaleinv.engines.complex.exact_walk import Edge, WalkError, expand_exactly, first_basis, neighbours_along
+from rescaleinv.engines.complex.residues import field_of, powers_of_two, random_prime
 from rescaleinv.errors import SolverError
 from rescaleinv.theory.training_set import TrainingSet
 
@@ -53,23 +54,15 @@ class Vertices:
     """The vertices that were found: their bases, and (w, b) of each in conditioned units.
 
     A basis lists tight rows i < n_rows and, as n_rows + j, features without weight. ``stopped`` says which limit ended the
-    enumeration early; "" means that the list is complete. ``residues`` are those of the signed rows, for ``distinct``.
+    enumeration early; "" means that the list is complete.
     """
 
     bases: BasisArray
     solutions: FloatArray
-    residues: npt.NDArray[np.uint64]
     perturbation: npt.NDArray[np.int64]
     stopped: str
     n_with_residues: int
     n_in_rationals: int
-
-    def distinct(self, chosen: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-        """One of the chosen vertices for each solution: many bases of degenerate data have the same one."""
-        codes = kernel.solution_residues(self.bases[chosen], self.residues)
-        singular = ~codes.any(axis=1)  # a chance of 4e-19; such a basis stands for itself
-        codes[singular, 0] = np.flatnonzero(singular)
-        return chosen[np.unique(codes, axis=0, return_index=True)[1]]
 
 
 @dataclass(frozen=True)
@@ -85,12 +78,9 @@ def training_tables(training_set: TrainingSet, perturbation: npt.NDArray[np.int6
     """What the compiled steps need of a training set."""
     signs = training_set.signs.astype(float)[:, None]
     rows = np.ascontiguousarray(np.hstack([training_set.conditioned, np.ones_like(signs)]) * signs)
-    half = pow(2, -1, kernel.PRIME)
-    powers = [pow(half, kernel.LARGEST_POWER, kernel.PRIME)]
-    for _ in range(2 * kernel.LARGEST_POWER):
-        powers.append(powers[-1] * 2 % kernel.PRIME)
-    table = np.array(powers, dtype=np.uint64)
-    return kernel.Training(rows, kernel.float_residues(rows, table), perturbation.astype(float), table)
+    prime = random_prime()
+    field, powers = field_of(prime), powers_of_two(prime)
+    return kernel.Training(field, rows, kernel.float_residues(field, rows, powers), perturbation.astype(float), powers)
 
 
 def workspace(m: int, n: int) -> tuple[npt.NDArray[Any], ...]:
@@ -150,7 +140,6 @@ class _Walk:
         return Vertices(
             self.bases[:done].copy(),
             self.solutions[:done].copy(),
-            self.tables.residues,
             self.perturbation,
             stopped,
             self.n_with_residues,

@@ -33,7 +33,7 @@ def test_every_vertex_of_raw_data_is_feasible_and_in_the_closure(name):
     margins = vertices.solutions @ rows.T
     assert (margins - 1 >= -1e-9 * (1 + np.abs(vertices.solutions) @ np.abs(rows.T))).all()
     exact = ExactVertices(reduced, vertices)
-    for v in vertices.distinct(np.arange(len(vertices.bases))).tolist():
+    for v in exact.distinct(np.arange(len(vertices.bases))):
         vertex = exact[v]
         assert min(reduced.exact_margins(vertex.weights, vertex.intercept)) == 1
         assert probe_closed_cell(reduced, sorted(vertex.tight), vertex.signs).holds
