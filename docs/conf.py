@@ -9,7 +9,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 sys.path[:0] = [str(ROOT), str(HERE / "_extensions")]
 
-import rescaleinv
+import rescaleinv  # noqa: E402 - from this repository
 
 project = "rescaleinv"
 author = "The rescaleinv developers"

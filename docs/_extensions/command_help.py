@@ -4,9 +4,10 @@ import os
 import subprocess
 import sys
 
-import rescaleinv
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
+
+import rescaleinv
 
 
 def help_text(*command):

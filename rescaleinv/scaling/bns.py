@@ -77,7 +77,7 @@ class _DiagonalScaler(OneToOneFeatureMixin, Scoring):
 
 
 class BNSScaler(_DiagonalScaler):
-    """Multiply each feature by its bi-normal separation from the classes: abs(F⁻¹(tpr) - F⁻¹(fpr)), F the normal distribution.
+    """Multiply each feature by its bi-normal separation, abs(F⁻¹(tpr) - F⁻¹(fpr)) with the normal distribution F.
 
     It learns from the labels: in cross-validation put it into a pipeline, or labels leak. A feature that says nothing
     about the classes gets the factor 0. With more than two classes a feature gets the largest of its separations of one
