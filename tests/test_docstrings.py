@@ -1,6 +1,8 @@
 """Docstrings of public names, by numpydoc's validation: parameters, returns, and an example of each class and function."""
 
 import inspect
+from dataclasses import is_dataclass
+from enum import IntEnum
 from importlib import import_module
 
 import pytest
@@ -45,6 +47,17 @@ def test_a_room_is_documented_in_full(room):
     wrong = [line for value in values for line in found(home_of(value), IN_FULL | {"EX01"})]
     wrong += [line for value in values for name in methods_of(value) for line in found(name, IN_FULL)]
     assert not wrong, "\n".join(wrong)
+
+
+def test_public_functions_and_estimators_are_documented_in_full():
+    """Errors have no example, and what users are given but do not make lists attributes in place of parameters."""
+    missing = []
+    for value in public_values(rescaleinv):
+        wanted = set() if inspect.isclass(value) and issubclass(value, Exception) else {*IN_FULL, "EX01"}
+        if inspect.isclass(value) and (is_dataclass(value) or issubclass(value, IntEnum)):
+            wanted -= {"PR01"}
+        missing += found(home_of(value), wanted)
+    assert not missing, "\n".join(missing)
 
 
 def test_no_docstring_names_a_parameter_that_is_not_there():
