@@ -186,7 +186,7 @@ def main():
             flush=True,
         )
     if not options.only:
-        write_result("gap", {"seconds_a_point": options.seconds, "questions": results})
+        write_result("gap", {"seconds_per_point": options.seconds, "questions": results})
 
 
 if __name__ == "__main__":

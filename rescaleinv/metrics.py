@@ -76,6 +76,11 @@ class StrongReport:
         whose classes differ.
     averaged : int
         How many reports this one is the mean of: 0 for a report that is not a mean.
+
+    Examples
+    --------
+    >>> strong_report([1, -1, -1], [1, 0, -1], [1, 1, -1]).strong.coverage
+    0.6666666666666666
     """
 
     svm: Figures
@@ -84,7 +89,12 @@ class StrongReport:
     averaged: int = 0
 
     def to_frame(self) -> pd.DataFrame:
-        """A pandas data frame with one row for the plain SVM and one for the strong verdicts; shares from 0 to 1."""
+        """A pandas data frame with one row for the plain SVM and one for the strong verdicts; shares from 0 to 1.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
         rows = [list(astuple(figures)) for figures in (self.svm, self.strong)]
         return pd.DataFrame(rows, columns=list(_COLUMNS), index=["plain SVM", "strong verdicts"])
 
@@ -125,6 +135,11 @@ def strong_report(y_true: Any, verdicts: Any, baseline: Any, *, classes: Sequenc
     classes : pair of labels, optional
         The negative and the positive one, such as the ``classes_`` of an estimator or the ``classes`` of a training set.
         If not given, they are the two labels that occur, and the positive one is the second in sorted order.
+
+    Returns
+    -------
+    StrongReport
+        The figures of both on the same points.
 
     Warns
     -----
@@ -167,6 +182,15 @@ def mean_report(reports: Iterable[StrongReport]) -> StrongReport:
     Each report counts the same, whatever the number of its points. An undefined share is left out of its mean, so two
     means may be over different reports; a mean of undefined shares only is undefined.
 
+    Parameters
+    ----------
+    reports : iterable of StrongReport
+
+    Returns
+    -------
+    StrongReport
+        With ``averaged`` as the number of reports.
+
     Examples
     --------
     >>> first = strong_report([1, -1, -1], [1, 1, -1], [1, 1, -1])
@@ -194,12 +218,17 @@ def mean_report(reports: Iterable[StrongReport]) -> StrongReport:
 def verdict_confusion(y_true: Any, verdicts: Any, *, classes: Sequence[Any] | None = None) -> pd.DataFrame:
     """How often each verdict was given to the points of each true class, as a pandas data frame.
 
-    One row a class, the positive one first, and one column a verdict: what is right stands on the diagonal.
+    One row per class, the positive one first, and one column per verdict: what is correct is on the diagonal.
 
     Parameters
     ----------
     y_true, verdicts, classes
         As in ``strong_report``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Counts.
 
     Examples
     --------

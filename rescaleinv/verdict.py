@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 
 
 class Verdict(IntEnum):
-    """What is known of a point's label over all the rescalings that are considered."""
+    """What is known about a point's label over all the rescalings that are considered.
+
+    Examples
+    --------
+    >>> Verdict(0), Verdict.STRONGLY_NEGATIVE == -1
+    (<Verdict.NEUTRAL: 0>, True)
+    """
 
     STRONGLY_NEGATIVE = -1
     NEUTRAL = 0
@@ -81,6 +87,16 @@ class Verdicts:
         The points in original units: a copy that is read-only, unless a read-only array was handed over.
     engine : Engine
         What decided them, and makes their certificates.
+
+    Examples
+    --------
+    >>> from rescaleinv import RescaleInvariantSVC
+    >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    >>> verdicts = clf.certify([[-1, 4], [4, 4], [0, 0]])
+    >>> verdicts
+    Verdicts(3 points: 1 strongly positive (33%), 1 strongly negative (33%), 1 neutral (33%))
+    >>> verdicts.strong, verdicts.lower
+    (array([False,  True,  True]), array([-1., 14., -6.]))
     """
 
     code: npt.NDArray[np.int8]

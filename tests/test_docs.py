@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ PAGES = [
 ]
 LINK = re.compile(r"(?<!`)\[[^\]\[]*\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.M)
+API_GROUP = re.compile(r"currentmodule:: ([\w.]+)\n\.\. autosummary::\n   :toctree: api\n\n((?:   \w+\n)+)")
+OPEN_ROOMS = ("plotting", "scaling", "selection", "online", "datasets", "audit")
 # "theory, section 9" and "theory, sections 3 and 4", in code and on pages
 CITATION = re.compile(r"theory(?:\.md)?,\s+sections?\s+([\d, and]+)")
 
@@ -80,6 +83,29 @@ def test_every_room_is_on_the_page_about_the_architecture():
     rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
     rooms |= {path.stem for path in PACKAGE.glob("*.py") if not path.stem.startswith("__")}
     assert {room for room in rooms if f"`rescaleinv.{room}`" not in text} == set()
+
+
+def test_every_public_name_is_in_the_api_reference():
+    text = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    listed = set()
+    for home, names in API_GROUP.findall(text):
+        for name in names.split():
+            assert hasattr(import_module(home), name), f"docs/api.md lists {home}.{name}, which is not there"
+            listed.add(name)
+    for home in ("rescaleinv", *(f"rescaleinv.{room}" for room in OPEN_ROOMS)):
+        module = import_module(home)
+        public = {name for name in module.__all__ if callable(getattr(module, name))}
+        assert public
+        assert not public - listed, f"docs/api.md does not list {sorted(public - listed)} of {home}"
+
+
+def test_every_command_is_on_the_page_about_the_command_line():
+    from rescaleinv.cli.main import _parser
+
+    text = (ROOT / "docs/command_line.md").read_text(encoding="utf-8")
+    (commands,) = [action.choices for action in _parser()._actions if isinstance(action.choices, dict)]
+    assert "certify" in commands
+    assert {name for name in commands if f"rescaleinv {name}" not in text} == set()
 
 
 def test_the_citation_has_the_version_and_mypy_targets_the_oldest_python():

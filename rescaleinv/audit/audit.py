@@ -72,6 +72,11 @@ def scaling_audit(
     progress : bool, optional
         Show progress; on a terminal if not given.
 
+    Returns
+    -------
+    Audit
+        ``print`` shows its findings, ``write_report`` makes a page of it.
+
     Examples
     --------
     >>> from rescaleinv.datasets import load

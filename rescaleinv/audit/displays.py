@@ -40,11 +40,35 @@ class ScalingsDisplay:
 
     @classmethod
     def from_audit(cls, audit: Audit, *, ax: Any = None) -> ScalingsDisplay:
-        """Draw the heat map of an audit."""
+        """Draw the heat map of an audit.
+
+        Parameters
+        ----------
+        audit : Audit
+            What ``scaling_audit`` gave.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        ScalingsDisplay
+            Of this audit.
+        """
         return cls(audit=audit).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> ScalingsDisplay:
-        """Draw it, into ``ax`` if given."""
+        """Draw it, into ``ax`` if given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        ScalingsDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
         audit = self.audit
         names = [scaling.name for scaling, usable in zip(audit.scalings, audit.usable, strict=True) if usable]
         ax = self.ax_ = axes_for(ax, (6.4, 1.6 + 0.3 * len(names)))
@@ -113,11 +137,37 @@ class FeatureShareDisplay:
 
     @classmethod
     def from_audit(cls, audit: Audit, *, most: int = 20, ax: Any = None) -> FeatureShareDisplay:
-        """Draw the bars of an audit."""
+        """Draw the bars of an audit.
+
+        Parameters
+        ----------
+        audit : Audit
+            What ``scaling_audit`` gave.
+        most : int
+            How many features to show, those with the longest bars.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        FeatureShareDisplay
+            Of this audit.
+        """
         return cls(audit=audit, most=most).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> FeatureShareDisplay:
-        """Draw it, into ``ax`` if given."""
+        """Draw it, into ``ax`` if given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        FeatureShareDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
         shares = self.audit.features
         self.order_ = np.argsort(-shares["alone"].to_numpy(), kind="stable")[: self.most]
         columns: dict[str, tuple[str, str, str]] = {

@@ -82,6 +82,13 @@ class Audit:
         What the points are.
     notes : list of str
         What was left out, or could not be done.
+
+    Examples
+    --------
+    >>> from rescaleinv import scaling_audit
+    >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]], most_radii=0)
+    >>> audit.verdicts.code, audit.changed_by(0)
+    (array([0, 1], dtype=int8), ['feature 0 times 2', 'feature 1 divided by 2'])
     """
 
     model: RescaleInvariantSVC

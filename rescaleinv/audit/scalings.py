@@ -34,10 +34,17 @@ _INSEPARABLE = "no hyperplane separates the training rows after it"
 def named_scalings() -> dict[str, Any]:
     """The scalings that an audit tries if not told otherwise: names and unfitted transformers.
 
-    "BNS" and "Fisher" weigh features by how well they tell the classes apart, "shaped" replaces values by estimates of the
+    "BNS" and "Fisher" weight features by how well they separate the classes, "shaped" replaces values by estimates of the
     class probability, and the last four keep the best half of the features, or as many as separate the training rows (three
     of them look only at whether a value is zero).
 
+    Returns
+    -------
+    dict from str to transformer
+        In the order in which they are tried.
+
+    Examples
+    --------
     >>> list(named_scalings())[:5]
     ['as given', 'z-score', 'min-max', 'max-abs', 'robust']
     """

@@ -36,7 +36,19 @@ _CHUNK_ROWS = 262_144
 
 @dataclass(frozen=True)
 class BatchSummary:
-    """What a run over files has made: the parts, and how many of the rows have which verdict."""
+    """What a run over files has made: the parts, and how many of the rows have which verdict.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from rescaleinv import RescaleInvariantSVC, certify_files
+    >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "points.csv").write_text("a,b\\n-1,4\\n4,4\\n", encoding="utf-8")
+    >>> summary = certify_files(clf, folder / "points.csv", folder / "verdicts")
+    >>> summary.rows, [path.name for path in summary.parts]
+    (2, ['part-00000000.parquet'])
+    """
 
     parts: tuple[Path, ...]
     rows: int

@@ -21,6 +21,19 @@ class Certificate:
 
     ``content`` is the JSON object without its digest. A certificate says nothing that a reader must believe, apart from
     ``left_out`` and ``versions``, which are statements only.
+
+    Parameters
+    ----------
+    content : dict
+        The JSON object.
+
+    Examples
+    --------
+    >>> from rescaleinv import TrainingSet, neutral_certificate
+    >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    >>> certificate = neutral_certificate(ts, [-1, 4], [1, 1], [5, 1])
+    >>> certificate.claim, Certificate.from_json(certificate.to_json()).digest == certificate.digest
+    ('neutral', True)
     """
 
     def __init__(self, content: dict[str, Any]) -> None:
@@ -101,6 +114,14 @@ class Witness:
     """Two rescalings of the features (factors τ, one per feature) that give a point opposite labels, and the proof.
 
     Train an ordinary SVM on ``x * positive`` and one on ``x * negative``, and see.
+
+    Examples
+    --------
+    >>> from rescaleinv import RescaleInvariantSVC
+    >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    >>> witness = clf.certify([[-1, 4]]).witness(0)
+    >>> witness.positive.shape, witness.certificate.claim
+    ((2,), 'neutral')
     """
 
     positive: npt.NDArray[np.float64]

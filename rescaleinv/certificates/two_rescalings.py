@@ -133,6 +133,11 @@ def neutral_certificate(
     left_out : int
         How many rows were left out before, to be stated in the certificate.
 
+    Returns
+    -------
+    Certificate
+        With the claim "neutral".
+
     Raises
     ------
     CertificateError

@@ -25,7 +25,27 @@ _FOLDER_VARIABLE = "RESCALEINV_DATA"
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """One data set; it unpacks as ``features, labels, feature_names``. The arrays are read-only."""
+    """One data set; it unpacks as ``features, labels, feature_names``. The arrays are read-only.
+
+    Parameters
+    ----------
+    name : str
+        As :func:`load` knows it.
+    features : array of shape (n_rows, n_features)
+    labels : array of shape (n_rows,)
+    feature_names : tuple of str
+    n_dropped : int
+        How many rows were left out because of an empty cell.
+    description : str
+        What the labels mean.
+    attribution : str
+        Where the data come from, and their licence.
+
+    Examples
+    --------
+    >>> load("fertility").description
+    '+1 = altered, -1 = normal.'
+    """
 
     name: str
     features: npt.NDArray[np.float64] = field(repr=False)
@@ -49,6 +69,13 @@ def available() -> dict[str, str]:
     ``"shipped"`` is the package itself, ``"RESCALEINV_DATA"`` the folder named in that environment variable (the
     file is there, or has to be put there because OpenML has no copy that fits), ``"openml"`` a download.
 
+    Returns
+    -------
+    dict from str to str
+        From each name to "shipped", "RESCALEINV_DATA" or "openml".
+
+    Examples
+    --------
     >>> available()["banknote"]
     'shipped'
     """
@@ -66,10 +93,25 @@ def load(name: str) -> Dataset:
     A set that ships is read from the package. Any other is read from ``<name>.csv`` in the folder named in the
     environment variable ``RESCALEINV_DATA``, else from OpenML. Rows with an empty cell are left out, with a warning.
 
-    Raises:
-        DatasetUnavailableError: the name is unknown, or the data are neither in the folder nor available from OpenML.
-        InputError: the file is not a table of numbers with a last column ``label``.
+    Parameters
+    ----------
+    name : str
+        One of the names of :func:`available`.
 
+    Returns
+    -------
+    Dataset
+        It unpacks as ``features, labels, feature_names``.
+
+    Raises
+    ------
+    DatasetUnavailableError
+        The name is unknown, or the data are neither in the folder nor available from OpenML.
+    InputError
+        The file is not a table of numbers with a last column ``label``.
+
+    Examples
+    --------
     >>> data = load("blood_transfusion")
     >>> data.features.shape
     (748, 4)

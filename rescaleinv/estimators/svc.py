@@ -377,6 +377,18 @@ def certify(estimator: Any, X: Any) -> Verdicts:
     The points go through the steps before it first: "every rescaling" is of the features that the SVM sees. A search
     (``GridSearchCV`` and the like) stands for its ``best_estimator_``.
 
+    Parameters
+    ----------
+    estimator : RescaleInvariantSVC, pipeline or search
+        A fitted one, or one that ends in it.
+    X : table
+        The points, as the first step takes them.
+
+    Returns
+    -------
+    Verdicts
+        One per point.
+
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline

@@ -31,6 +31,11 @@ def online_learner(name: str, **parameters: Any) -> OnlineBinaryClassifier:
     **parameters
         Parameters of its class.
 
+    Returns
+    -------
+    OnlineLogistic, OnlineFeatureScaling or OnlinePassiveAggressive
+        Not fitted yet.
+
     Examples
     --------
     >>> online_learner("GN+avg", l2=0.1)

@@ -61,11 +61,33 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Forget what was seen, and look at the rows of X. Labels are ignored."""
+        """Forget what was seen, and look at the rows of X.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
         return self._observe(X, starts=True)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Look at the rows of X, after those seen before. Labels are ignored."""
+        """Look at the rows of X, after those seen before.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
         return self._observe(X, starts=not hasattr(self, "mean_"))
 
     def _observe(self, X: Any, *, starts: bool) -> Self:
@@ -92,7 +114,17 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return np.sqrt(np.where(self._squares > 0, self.var_, 1.0))
 
     def transform(self, X: Any) -> Any:
-        """Scale the rows of X by what was seen so far."""
+        """Scale the rows of X by what was seen so far.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_rows, n_features)
+            The scaled rows; sparse only with ``with_mean=False``.
+        """
         check_is_fitted(self, "mean_")
         rows = checked_rows(self, X, fitting=False)
         if not issparse(rows):

@@ -45,24 +45,85 @@ class CertifiedShareDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None) -> CertifiedShareDisplay:
-        """Find the radius of each point and draw the curve; ``estimator`` is a fitted ``RescaleInvariantSVC``."""
+        """Find the radius of each point and draw the curve.
+
+        Parameters
+        ----------
+        estimator : RescaleInvariantSVC
+            A fitted one.
+        X : table
+            The points.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        CertifiedShareDisplay
+            With the radius of each point.
+        """
         return cls(radius=estimator.rescaling_radius(X)).plot(ax=ax)
 
     @classmethod
     def from_radius(cls, radius: Any, *, ax: Any = None) -> CertifiedShareDisplay:
-        """Draw the curve of radii that are known already."""
+        """Draw the curve of radii that are known already.
+
+        Parameters
+        ----------
+        radius : array (n_points, 2)
+            What ``rescaling_radius`` gave.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        CertifiedShareDisplay
+            With these radii.
+        """
         return cls(radius=radius).plot(ax=ax)
 
     def share_certified(self, kappa: float) -> float:
-        """The share of the labels that are certified up to κ."""
+        """The share of the labels that are certified up to κ.
+
+        Parameters
+        ----------
+        kappa : float
+            The factor, at least 1.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
         return float((self.radius[:, 0] >= kappa).mean())
 
     def share_not_refuted(self, kappa: float) -> float:
-        """The share of the labels that no rescaling up to κ was found to change."""
+        """The share of the labels that no rescaling up to κ was found to change.
+
+        Parameters
+        ----------
+        kappa : float
+            The factor, at least 1.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
         return float((self.radius[:, 1] > kappa).mean())
 
     def plot(self, ax: Any = None) -> CertifiedShareDisplay:
-        """Draw it, into ``ax`` if given."""
+        """Draw it, into ``ax`` if given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        CertifiedShareDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
         ax = self.ax_ = axes_for(ax, (6.4, 4.2))
         self.figure_ = ax.figure
         finite = self.radius[np.isfinite(self.radius) & (self.radius > 1)]
@@ -115,7 +176,24 @@ class CoverageDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> CoverageDisplay:
-        """Certify and compare with the truth; ``estimator`` is a ``RescaleInvariantSVC``, or a pipeline with one."""
+        """Certify the points and compare with the truth.
+
+        Parameters
+        ----------
+        estimator : RescaleInvariantSVC, pipeline or search
+            A fitted one, or one that ends in it.
+        X : table
+            The points.
+        y : sequence of labels
+            Their true classes.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        CoverageDisplay
+            With the curves and the strong verdicts.
+        """
         from rescaleinv.estimators.svc import certify
 
         return cls.from_predictions(
@@ -134,7 +212,23 @@ class CoverageDisplay:
     ) -> CoverageDisplay:
         """Draw it from true classes, verdicts, and the plain SVM's decision values.
 
-        ``classes`` are the negative and the positive label, as in ``strong_report``.
+        Parameters
+        ----------
+        y_true : sequence of labels
+            The true classes of the points.
+        verdicts : Verdicts or sequence of codes
+            One per point.
+        values : sequence of numbers
+            The plain SVM's decision values, one per point.
+        classes : pair, optional
+            The negative and the positive label, as in ``strong_report``; those of ``y_true`` if not given.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        CoverageDisplay
+            With the curves and the strong verdicts.
         """
         values = np.asarray(values, dtype=float)
         if classes is None:
@@ -157,7 +251,18 @@ class CoverageDisplay:
         return cls(curves=curves, strong=(figures.coverage, figures.ppv, figures.npv)).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> CoverageDisplay:
-        """Draw it, into ``ax`` if given."""
+        """Draw it, into ``ax`` if given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        CoverageDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
         ax = self.ax_ = axes_for(ax, (6.4, 4.2))
         self.figure_ = ax.figure
         coverage, *shares = self.strong

@@ -53,7 +53,19 @@ class IntervalsDisplay:
     def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None) -> IntervalsDisplay:
         """Certify the points and draw their intervals, with the plain SVM's values if there is room.
 
-        ``estimator`` is a fitted ``RescaleInvariantSVC``, or a pipeline or a search that ends in one.
+        Parameters
+        ----------
+        estimator : RescaleInvariantSVC, pipeline or search
+            A fitted one, or one that ends in it.
+        X : table
+            The points.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        IntervalsDisplay
+            With the verdicts of the points.
         """
         from rescaleinv.estimators.svc import certify
 
@@ -61,11 +73,37 @@ class IntervalsDisplay:
 
     @classmethod
     def from_verdicts(cls, verdicts: Verdicts, values: FloatArray | None = None, *, ax: Any = None) -> IntervalsDisplay:
-        """Draw the intervals of verdicts that are known already."""
+        """Draw the intervals of verdicts that are known already.
+
+        Parameters
+        ----------
+        verdicts : Verdicts
+            What ``certify`` gave.
+        values : array, optional
+            The plain SVM's decision values of the same points.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        IntervalsDisplay
+            With these verdicts.
+        """
         return cls(verdicts=verdicts, values=values).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> IntervalsDisplay:
-        """Draw it, into ``ax`` if given."""
+        """Draw it, into ``ax`` if given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        IntervalsDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
         ax = self.ax_ = axes_for(ax, (6.4, 4.2))
         self.figure_ = ax.figure
         verdicts = self.verdicts

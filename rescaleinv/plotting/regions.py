@@ -100,6 +100,12 @@ class RegionsDisplay:
         limits : pair of pairs, optional
             (least, largest) of each of the two features; if not given, a little more than the points need.
         ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        RegionsDisplay
+            With the polygons of the two strong regions.
         """
         extremes = _extremes(estimator)
         training_set = estimator.training_set_
@@ -129,7 +135,18 @@ class RegionsDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> RegionsDisplay:
-        """Draw it, into ``ax`` if given."""
+        """Draw it, into ``ax`` if given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        RegionsDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
         ax = self.ax_ = axes_for(ax, (5.6, 5.6))
         self.figure_ = ax.figure
         for side in _SIDES:

@@ -39,6 +39,11 @@ class _DiagonalScaler(OneToOneFeatureMixin, Scoring):
             Numbers, none missing.
         y : sequence of labels, at least two different ones
             With two classes, the positive one is the second in sorted order.
+
+        Returns
+        -------
+        self
+            The fitted scaler.
         """
         check_metric(self.metric)
         if self.values not in VALUES:
@@ -58,7 +63,17 @@ class _DiagonalScaler(OneToOneFeatureMixin, Scoring):
         return self
 
     def transform(self, X: Any) -> Any:
-        """The values (binary, as given, or hybrid) times ``scale_``; a sparse matrix gives a sparse one."""
+        """The values (binary, as given, or hybrid) times ``scale_``; a sparse matrix gives a sparse one.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_rows, n_features)
+            The scaled values.
+        """
         check_is_fitted(self)
         matrix = checked_rows(self, X, fitting=False)
         if issparse(matrix):
@@ -77,7 +92,7 @@ class _DiagonalScaler(OneToOneFeatureMixin, Scoring):
 
 
 class BNSScaler(_DiagonalScaler):
-    """Multiply each feature by its bi-normal separation from the classes: |F⁻¹(tpr) - F⁻¹(fpr)|, F the normal distribution.
+    """Multiply each feature by its bi-normal separation, abs(F⁻¹(tpr) - F⁻¹(fpr)) with the normal distribution F.
 
     It learns from the labels: in cross-validation put it into a pipeline, or labels leak. A feature that says nothing
     about the classes gets the factor 0. With more than two classes a feature gets the largest of its separations of one

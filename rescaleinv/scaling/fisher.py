@@ -41,7 +41,18 @@ class FisherScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Find the factors."""
+        """Find the factors.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+        y : sequence of labels, at least two different ones
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
         features = checked_features(self, X, fitting=True)
         ratios = FisherRatioSelector().fit(features, y).scores_
         finite = ratios[np.isfinite(ratios) & (ratios > 0)]
@@ -51,7 +62,17 @@ class FisherScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """The points times ``scale_``."""
+        """The points times ``scale_``.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array of shape (n_rows, n_features)
+            The scaled points.
+        """
         check_is_fitted(self)
         scaled: FloatArray = checked_features(self, X, fitting=False) * self.scale_
         return scaled

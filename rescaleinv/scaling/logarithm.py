@@ -37,12 +37,33 @@ class PositiveLogarithm(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Note which features are positive."""
+        """Note which features are positive.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
         self.least_: FloatArray = checked_features(self, X, fitting=True).min(axis=0)
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """The points, with the logarithm of the features that were positive in training."""
+        """The points, with the logarithm of the features that were positive in training.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array of shape (n_rows, n_features)
+            The transformed points.
+        """
         check_is_fitted(self)
         features = checked_features(self, X, fitting=False)
         positive = self.least_ > 0

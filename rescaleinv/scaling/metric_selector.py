@@ -59,7 +59,20 @@ class MetricSelector(SelectorMixin, Scoring):
         self.threshold = threshold
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Score the features; X and y as in :class:`~rescaleinv.scaling.BNSScaler`."""
+        """Score the features.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Numbers, none missing.
+        y : sequence of labels, at least two different ones
+            With two classes, the positive one is the second in sorted order.
+
+        Returns
+        -------
+        self
+            The fitted selector.
+        """
         check_metric(self.metric)
         wanted = self.n_features_to_select
         if isinstance(wanted, bool) or not isinstance(wanted, Integral) or wanted < 1:

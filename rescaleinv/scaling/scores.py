@@ -142,6 +142,11 @@ def feature_scores(
     rate_limit : float
         For ``bns``: rates are clipped to this and 1 minus this.
 
+    Returns
+    -------
+    array of numbers >= 0
+        One score per feature.
+
     Examples
     --------
     One word is in 80 % of the positive documents, another in 3 %, and no negative document has either. BNS ranks them as

@@ -105,6 +105,11 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
         y : sequence of labels, two different ones
+
+        Returns
+        -------
+        self
+            The fitted shaper.
         """
         self._check_parameters()
         matrix = checked_rows(self, X, fitting=True)
@@ -146,7 +151,17 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         return estimates if self.output == "probability" else np.asarray(logit(estimates))
 
     def transform(self, X: Any) -> Any:
-        """The shaped values; a sparse matrix gives a sparse one, which is possible where zeros are kept."""
+        """The shaped values; a sparse matrix gives a sparse one, which is possible where zeros are kept.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_rows, n_features)
+            The shaped values.
+        """
         check_is_fitted(self)
         matrix = checked_rows(self, X, fitting=False)
         if issparse(matrix):
@@ -229,6 +244,11 @@ def shaping_pipeline(
         they are scaled: zero stays zero.
     norm : {"l2", "l1", "max"}
         The norm that each row is brought to 1 in.
+
+    Returns
+    -------
+    sklearn.pipeline.Pipeline
+        Not fitted yet.
 
     Examples
     --------

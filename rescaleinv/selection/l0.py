@@ -80,6 +80,11 @@ class L0Selector(TopSelector):
             Sparse input stays sparse.
         y : sequence of labels, one per row
             Not needed, and ignored, for ``criterion="count"``.
+
+        Returns
+        -------
+        self
+            The fitted selector.
         """
         return super().fit(X, y)
 
@@ -103,7 +108,17 @@ class L0Selector(TopSelector):
         self._keep_largest(scores, n_wanted, self.informative_)
 
     def inverse_transform(self, X: Any) -> Any:
-        """X with columns of zeros where features were left out, even if all of them were."""
+        """X with columns of zeros where features were left out, even if all of them were.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_rows, n_selected)
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_rows, n_features)
+            As wide as the rows that the selector was fitted to.
+        """
         if self.get_support().any() or np.shape(X)[1:] != (0,):
             return super().inverse_transform(X)
         return np.zeros((np.shape(X)[0], self.n_features_in_), dtype=X.dtype)

@@ -121,6 +121,15 @@ def check_invariance(training_set: TrainingSet) -> Invariance:
     At most one small linear program per feature. Where the float answer is near a tie, as it always is when the answer is
     yes, it is decided in exact rationals.
 
+    Parameters
+    ----------
+    training_set : TrainingSet
+
+    Returns
+    -------
+    Invariance
+        Whether it is ``invariant``, whether that was ``proved``, and if so the one classifier that there is.
+
     Raises
     ------
     InseparableError

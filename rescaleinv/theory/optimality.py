@@ -173,6 +173,10 @@ def is_rescale_optimal(
         Relative. A row is tight where its margin is within it of 1, a weight within it of 0 may stand for 0. With 0,
         and numbers given as ``Fraction``, the answer is exact. Given tight rows and signs it is exact anyway.
 
+    Returns
+    -------
+    bool
+
     Examples
     --------
     >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
@@ -185,8 +189,18 @@ def is_rescale_optimal(
 def in_closure(training_set: TrainingSet, weights: Any, intercept: Any = None, *, tolerance: float = 1e-9) -> bool:
     """Is (w, b) in the closure of RO(X): a limit of SVMs of rescalings, such as an SVM on a part of the features?
 
-    Parameters are those of ``is_rescale_optimal``.
+    Parameters
+    ----------
+    training_set : TrainingSet
+    weights, intercept, tolerance
+        As in :func:`is_rescale_optimal`.
 
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
     >>> ts = TrainingSet([[1, 1], [-1, -1]], [1, -1])
     >>> is_rescale_optimal(ts, [1, 0]), in_closure(ts, [1, 0]), in_closure(ts, [1.5, -0.5])
     (False, True, False)
@@ -210,8 +224,18 @@ def rescaling_of(
 ) -> Rescaling:
     """A rescaling τ of the features at which (w, b) is the SVM: train one on ``x * τ`` and see.
 
-    Of the many possible ones, this is one whose factors are as similar as possible. Parameters are those of
-    ``is_rescale_optimal``.
+    Of the many possible ones, this is one whose factors are as similar as possible.
+
+    Parameters
+    ----------
+    training_set : TrainingSet
+    weights, intercept, tolerance
+        As in :func:`is_rescale_optimal`.
+
+    Returns
+    -------
+    Rescaling
+        Its ``factors`` are τ.
 
     Raises
     ------

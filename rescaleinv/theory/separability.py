@@ -103,6 +103,16 @@ def exact_separation(training_set: TrainingSet, start: Sequence[int] | IntArray)
 def is_separable(training_set: TrainingSet) -> bool:
     """Does some hyperplane have all positive points strictly on one side and all negative ones on the other?
 
+    Parameters
+    ----------
+    training_set : TrainingSet
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
     >>> is_separable(TrainingSet([[0], [1], [2]], [-1, 1, 1])), is_separable(TrainingSet([[0], [1], [2]], [-1, 1, -1]))
     (True, False)
     """
@@ -288,6 +298,11 @@ def separable_subset(
         case: see ``time_limit``). "greedy" leaves out the row with the largest slack, one at a time.
     time_limit : float, optional
         Seconds for "fewest"; beyond it a warning says that the greedy rule was used. The other rules do not need it.
+
+    Returns
+    -------
+    SeparableSubset
+        The rest as a ``training_set``, and the rows that were ``dropped``.
 
     Examples
     --------

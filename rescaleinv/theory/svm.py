@@ -238,6 +238,11 @@ def minimal_norm_svm(training_set: TrainingSet, rescaling: Any = None) -> SVMSol
     rescaling : sequence of float, optional
         τ, one positive factor per feature; the features as they are if not given.
 
+    Returns
+    -------
+    SVMSolution
+        Weights and intercept in original units, and the multipliers of the rows.
+
     Raises
     ------
     InseparableError

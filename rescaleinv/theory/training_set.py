@@ -136,7 +136,7 @@ class TrainingSet:
 
     @property
     def n_pairs(self) -> int:
-        """|I(X)|, the number of pairs of a positive and a negative point."""
+        """The number of pairs of a positive and a negative point: the size of I(X)."""
         return len(self.positives) * len(self.negatives)
 
     @property

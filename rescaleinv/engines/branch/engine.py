@@ -42,7 +42,7 @@ class GapEngine(Engine):
     training_set : TrainingSet
         Must be separable unless there are penalties.
     scale_range : number, pair, array of pairs, or mapping
-        The range of each factor τ, see :func:`rescaleinv.theory.scale_range.as_scale_range`; finite and positive.
+        The range of each factor τ, as in :class:`rescaleinv.RescaleInvariantSVC`; finite and positive.
     groups : sequence or mapping, optional
         Features with the same label share one factor τ: those of one unit, or the columns of one variable.
     penalties : array, optional

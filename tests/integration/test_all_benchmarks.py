@@ -1,0 +1,64 @@
+"""benchmarks/all.py knows every stored result, and which of them are stale."""
+
+import json
+
+import pytest
+
+from benchmarks import all as everything
+from benchmarks.common import RESULTS, code_digests, write_result
+
+
+def test_every_stored_result_has_a_command():
+    assert {path.stem for path in RESULTS.glob("*.json")} == set(everything.COMMANDS)
+
+
+@pytest.mark.parametrize("name", everything.COMMANDS)
+def test_every_command_is_a_module_that_is_there(name):
+    module = everything.COMMANDS[name][0]
+    assert (RESULTS.parents[1] / module.replace(".", "/")).with_suffix(".py").exists()
+
+
+def test_a_result_is_stale_when_the_package_has_changed(tmp_path):
+    now = code_digests()
+    path = write_result("made", {"answer": 42}, tmp_path)
+    assert everything.state("made", now, tmp_path) == "fresh"
+    assert everything.state("made", {**now, "rescaleinv": "other"}, tmp_path).startswith("stale")
+    assert everything.state("made", {**now, "benchmarks": "other"}, tmp_path).startswith("fresh, though")
+    assert everything.state("not made", now, tmp_path) == "stale: not there"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["code"]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert everything.state("made", now, tmp_path) == "stale: measured before digests were stored"
+
+
+def test_digests_see_names_and_contents(tmp_path):
+    from benchmarks.common import _digest
+
+    (tmp_path / "one.py").write_text("a = 1\n", encoding="utf-8")
+    before = _digest(tmp_path)
+    (tmp_path / "one.py").write_text("a = 2\n", encoding="utf-8")
+    changed = _digest(tmp_path)
+    (tmp_path / "one.py").rename(tmp_path / "two.py")
+    assert len({before, changed, _digest(tmp_path)}) == 3
+
+
+def test_stale_results_are_measured_and_failures_are_counted(monkeypatch, capsys):
+    called = []
+
+    class Done:
+        returncode = 0
+
+    def pretend(command):
+        called.append(command[2:])
+        return Done()
+
+    monkeypatch.setattr(everything, "state", lambda name, now: "stale: made up" if name == "gap" else "fresh")
+    monkeypatch.setattr(everything.subprocess, "run", pretend)
+    assert everything.main(["--list"]) == 0
+    assert called == []
+    assert everything.main([]) == 0
+    assert called == [["benchmarks.gap"]]
+    Done.returncode = 3
+    assert everything.main(["--only", "proof"]) == 1
+    assert called[-1] == ["benchmarks.proof"]
+    assert "gap                  stale: made up" in capsys.readouterr().out
