@@ -113,7 +113,13 @@ def _add_tables(command: Any) -> None:
         "--positive", metavar="VALUE", help="the positive class (if not given, the second when sorted)"
     )
     command.add_argument("--engine", default="auto", help="auto (the default), complex, milp, milp:pulp, …")
-    command.add_argument("--time-limit", metavar="SECONDS", type=float, help="a point, for engines that search")
+    command.add_argument(
+        "--time-limit",
+        metavar="SECONDS",
+        type=float,
+        default=5.0,
+        help="per point, for engines that decide points one at a time (default: 5; inf for no limit)",
+    )
     command.add_argument(
         "--inconsistent", choices=("drop", "raise"), default="drop", help="inseparable rows: leave out, or fail"
     )

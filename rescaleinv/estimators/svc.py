@@ -44,35 +44,37 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     scale_range : None, number, pair, array of pairs, or mapping from feature name to pair, default=None
-        The rescalings τ that ``certify`` considers. None: all of them. A number κ: τ_j in [1/κ, κ]. A pair, or one pair a
-        feature, must contain 1; (1, 1) freezes a feature, (0, inf) frees it (all of them: a mixture of free and limited
+        The rescalings τ that ``certify`` considers. None: all of them. A number κ: τ_j in [1/κ, κ]. A pair, or one pair
+        per feature, must contain 1; (1, 1) freezes a feature, (0, inf) frees it (all of them: a mixture of free and limited
         features can't be certified; give a wide finite range instead).
     C : float, default=inf
         The penalty of the soft margin, for the features as they are given; inf is the hard margin. With a finite C
         ``certify`` needs a finite ``scale_range``: a common factor of all τ is a change of C, and belongs to the range as
         given. Verdicts are then about every optimal classifier, as the best intercept need not be unique (``predict``
         takes the middle of the best ones).
-    engine : {"auto", "complex", "milp", "milp:highs", "milp:ortools", "milp:ortools:highs", "milp:pulp", "gap"}
-        What decides the points. For every rescaling "auto" takes the complex where its vertices are few enough, with MILP
-        for the points that its budget leaves open, and MILP elsewhere; for a limited ``scale_range`` it takes "gap".
-        ``engine_`` says which and why.
+    engine : {"auto", "complex", "staged", "tree", "milp", "milp:highs", "milp:ortools", "milp:ortools:highs", "milp:pulp", "gap"}
+        What decides the points. For every rescaling "auto" takes the complex where its vertices are few enough, with
+        "staged" (a search for flips, then branch and bound) for the points that its budget leaves open, and "staged"
+        elsewhere; for a limited ``scale_range`` it takes "gap". "milp" is the paper's method, for comparison. ``engine_``
+        says which and why.
     inconsistent : {"drop", "raise"}, default="drop"
         What a hard margin does with classes that no hyperplane separates: leave rows out, with a warning that names them,
         but never the last row of a class; or raise ``InseparableError``.
-    time_limit : float, optional
-        Seconds a point for the MILP and the gap engine; beyond it the verdict is UNKNOWN.
+    time_limit : float or None, default=5
+        Seconds per point for the engines that decide points one at a time (all but the complex); beyond it the verdict is
+        UNKNOWN, with what is known so far. None: no limit, however long it takes.
     drop_rule : {"misclassified", "fewest", "greedy"}, default="misclassified"
         Which rows to leave out, see :func:`rescaleinv.separable_subset`.
-    groups : sequence with one label a feature, or mapping from feature name to label, default=None
+    groups : sequence with one label per feature, or mapping from feature name to label, default=None
         Features with the same label share one factor τ: those in one unit, or the one-hot columns of one variable. For
         limited ranges only.
     class_weight : dict, "balanced" or None, default=None
         Multiplies the rows' weights. "balanced" gives both classes the same total of weights.
     max_vertices : int, optional
         When to give up the enumeration of vertices; 2,000,000 for "auto" and 20,000,000 for "complex" if not given. Points
-        that are then open go to the MILP ("auto") or are UNKNOWN ("complex").
+        that are then open go to the staged engine ("auto") or are UNKNOWN ("complex").
     max_seconds : float, optional
-        The same in seconds; also how long ``drop_rule="fewest"`` may search. Verdicts may then depend on the machine.
+        The same in seconds (if not given, "auto" takes 10 beyond 10 features or 100 rows); also how long ``drop_rule="fewest"`` may search. Verdicts may then depend on the machine.
     n_jobs : int, optional
         Threads of the complex, processes of the others; as in joblib None is 1 and -1 all processors.
 
@@ -121,7 +123,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         C: float = float("inf"),
         engine: str = "auto",
         inconsistent: str = "drop",
-        time_limit: float | None = None,
+        time_limit: float | None = 5.0,
         *,
         drop_rule: str = "misclassified",
         groups: Any = None,
