@@ -1,4 +1,4 @@
-"""Every rescaling at the sizes that people have: how many points are decided, in what time, and whether anything contradicts it.
+"""Every rescaling at the sizes that people have: how many points are decided, in what time, and what contradicts it.
 
     RESCALEINV_DATA=FOLDER python -m benchmarks.sizes [--points 100] [--only letter,wdbc] [--quick]
 

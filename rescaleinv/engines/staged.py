@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -116,6 +117,8 @@ class StagedEngine(Engine):
         self.seed: int = seed
         self.progress: bool | None = progress
         self._answers: dict[bytes, _Answer] = {}
+        # how many of the points so far each step has settled
+        self.settled_by: Counter[str] = Counter()
 
     @classmethod
     def from_settings(cls, training_set: TrainingSet, settings: EngineSettings) -> Self:
@@ -179,6 +182,7 @@ class StagedEngine(Engine):
         for i, flip in zip(left, found.flips, strict=True):
             spent = answers[i].seconds + found.seconds / len(left)
             answers[i] = _Answer(flip, None if flip is not None else answers[i].decision, spent)
+            self.settled_by["search"] += flip is not None
 
     def _sides(self, rows: FloatArray) -> npt.NDArray[np.float64]:
         """The labels at the tree's own scaling, which the search is to contradict (only a hint: floats will do)."""
@@ -192,6 +196,7 @@ class StagedEngine(Engine):
         bar.show(settled)
         for done, (i, decision, seconds) in enumerate(self._tree_decisions(rows, answers, left, programs), 1):
             answers[i] = _Answer(None, decision, answers[i].seconds + seconds)
+            self.settled_by["tree"] += decision.code != Verdict.UNKNOWN
             bar.show(settled + done)
 
     def _tree_decisions(

@@ -52,11 +52,12 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         ``certify`` needs a finite ``scale_range``: a common factor of all τ is a change of C, and belongs to the range as
         given. Verdicts are then about every optimal classifier, as the best intercept need not be unique (``predict``
         takes the middle of the best ones).
-    engine : {"auto", "complex", "staged", "tree", "milp", "milp:highs", "milp:ortools", "milp:ortools:highs", "milp:pulp", "gap"}
+    engine : {"auto", "complex", "staged", "tree", "milp", "milp:…", "gap"}, default="auto"
         What decides the points. For every rescaling "auto" takes the complex where its vertices are few enough, with
         "staged" (a search for flips, then branch and bound) for the points that its budget leaves open, and "staged"
-        elsewhere; for a limited ``scale_range`` it takes "gap". "milp" is the paper's method, for comparison. ``engine_``
-        says which and why.
+        elsewhere; for a limited ``scale_range`` it takes "gap". "milp" is the paper's method, for comparison (its
+        solver may be named: "milp:highs", "milp:ortools", "milp:ortools:highs", "milp:pulp"). ``engine_`` says which
+        engine it is and why.
     inconsistent : {"drop", "raise"}, default="drop"
         What a hard margin does with classes that no hyperplane separates: leave rows out, with a warning that names them,
         but never the last row of a class; or raise ``InseparableError``.
@@ -74,7 +75,8 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         When to give up the enumeration of vertices; 2,000,000 for "auto" and 20,000,000 for "complex" if not given. Points
         that are then open go to the staged engine ("auto") or are UNKNOWN ("complex").
     max_seconds : float, optional
-        The same in seconds (if not given, "auto" takes 10 beyond 10 features or 100 rows); also how long ``drop_rule="fewest"`` may search. Verdicts may then depend on the machine.
+        The same in seconds (if not given, "auto" takes 10 beyond 10 features or 100 rows); also how long
+        ``drop_rule="fewest"`` may search. Verdicts may then depend on the machine.
     n_jobs : int, optional
         Threads of the complex, processes of the others; as in joblib None is 1 and -1 all processors.
 
