@@ -132,6 +132,7 @@ class Engine(ABC):
     name: str
     scope: ClassVar[str] = ""
     training_set: TrainingSet
+    progress: bool | None = None  # a progress bar on stderr; None: only on a terminal and when it takes long
 
     @classmethod
     @abstractmethod

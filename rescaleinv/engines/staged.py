@@ -20,6 +20,7 @@ from rescaleinv.engines import Engine, EngineSettings
 from rescaleinv.engines.branch.free.decide import Decision
 from rescaleinv.engines.branch.free.engine import TreeEngine
 from rescaleinv.engines.branch.free.tree import Budget
+from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.engines.search.flips import Flip, FlipSearch, SearchBudget
 from rescaleinv.errors import CertificateError, InputError, SolverError
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
@@ -141,6 +142,7 @@ class StagedEngine(Engine):
 
     def precompute(self) -> None:
         """The SVM at one scaling, exactly, and the first vertex of the search."""
+        compile_engine(self.name)
         self._tree.precompute()
         _ = self._search
 
@@ -223,6 +225,7 @@ class StagedEngine(Engine):
     def _decided_task(
         self, rows: FloatArray, limits: list[float | None], programs: int | None
     ) -> list[tuple[Decision, float]]:
+        self.precompute()  # in a process of its own
         return [self._decided(row, seconds, programs) for row, seconds in zip(rows, limits, strict=True)]
 
     def _decided(self, row: FloatArray, seconds: float | None, programs: int | None) -> tuple[Decision, float]:

@@ -16,6 +16,7 @@ from rescaleinv.engines.branch.certificates import SCOPE, certificate
 from rescaleinv.engines.branch.problem import LimitedProblem
 from rescaleinv.engines.branch.radius import Radius
 from rescaleinv.engines.branch.tree import Decision, Flip, decide
+from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.errors import CertificateError, InputError
 from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.theory.scale_range import as_groups, as_scale_range
@@ -127,6 +128,7 @@ class GapEngine(Engine):
 
     def precompute(self) -> None:
         """Train the SVM at the given scaling."""
+        compile_engine(self.name)
         _ = self.problem.given
 
     def certify_checked(self, rows: FloatArray) -> Verdicts:
@@ -155,6 +157,7 @@ class GapEngine(Engine):
                 yield (i, *outcome)
 
     def _turn(self, rows: FloatArray) -> list[tuple[int, str]]:
+        self.precompute()  # in a process of its own
         return [self._outcome(row) for row in rows]
 
     def _outcome(self, row: FloatArray) -> tuple[int, str]:

@@ -17,6 +17,7 @@ from rescaleinv.certificates.two_rescalings import witness_from
 from rescaleinv.engines import Engine, EngineSettings
 from rescaleinv.engines.branch.free.decide import Decision, decide
 from rescaleinv.engines.branch.free.tree import Budget
+from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.errors import CertificateError, InputError
 from rescaleinv.theory.exact_svm import ExactClassifier
 from rescaleinv.theory.svm import exact_svm_at
@@ -95,6 +96,7 @@ class TreeEngine(Engine):
 
     def precompute(self) -> None:
         """Find the SVM, exact, at the scaling in which all features have about the same range."""
+        compile_engine(self.name)
         _ = self.reference
 
     @cached_property
