@@ -723,36 +723,11 @@ class Complex:
         so it is in the hull of solutions whose signs do not conflict, all of value 0 if it has that. It is tight where all
         of them are and has the signs that any of them has: call that their joint cell. It holds no classifier if some
         (h, t) refutes the multipliers, whose gradients have just those signs, zeros included.
-
-        Not all joint cells need to be looked at, of which there may be exponentially many. What refutes a cell also
-        refutes its join with further vertices, as long as none of these has a weight of the sign opposite to h_j where
-        the cell has none. So only joins with one such vertex come next.
         """
         n = self.training.n_features
         vectors = [self._tie_vector(_numbers(texts, "evidence.ties", n + 1)) for texts in refutations]
         cells = list(dict.fromkeys(self._cell(zero) for zero in zeros))
-        size = 1 + len(self.problem.rows) // 1000  # sets of rows and features are the bits of integers
-        waiting, seen = list(cells), set(cells)
-        while waiting:
-            cell = waiting.pop()
-            _spend(50 + size * len(vectors))
-            if not cell.tight:  # no multipliers at all
-                continue
-            least: list[_Cell] | None = None
-            for vector in (vector for vector in vectors if vector.refutes(cell)):
-                _spend(size * len(cells))
-                opposed = [other for other in cells if vector.opposes(other) and cell.agrees(other)]
-                if least is None or len(opposed) < len(least):
-                    least = opposed
-                if not least:
-                    break
-            if least is None:
-                raise Refused("the decision value 0 may belong to a rescaling: no refutation of that is valid")
-            for other in least:
-                joined = cell.joined(other)
-                if joined not in seen:
-                    seen.add(joined)
-                    waiting.append(joined)
+        _require_all_refuted(cells, vectors, len(self.problem.rows))
 
     def _cell(self, solution: tuple[int, ...]) -> _Cell:
         *classifier, denominator = solution
@@ -805,6 +780,36 @@ class _TieVector(NamedTuple):
     def refutes(self, cell: _Cell) -> bool:
         weighs = self.positive & cell.positive or self.negative & cell.negative
         return bool(weighs) and not self.opposes(cell) and not self.violated & cell.tight
+
+
+def _require_all_refuted(cells: list[_Cell], vectors: list[_TieVector], n_rows: int) -> None:
+    """Is every joint cell of these refuted by one of the vectors?
+
+    Not all joint cells need to be looked at, of which there may be exponentially many. What refutes a cell also refutes
+    its join with further ones, as long as none of these has a weight of the sign opposite to h_j where the cell has none.
+    So only its joins with one such cell come next.
+    """
+    size = 1 + n_rows // 1000  # sets of rows and features are the bits of integers
+    waiting, seen = list(cells), set(cells)
+    while waiting:
+        cell = waiting.pop()
+        _spend(50 + size * len(vectors))
+        if not cell.tight:  # no multipliers at all
+            continue
+        fewest: list[_Cell] | None = None
+        for vector in (vector for vector in vectors if vector.refutes(cell)):
+            _spend(size * len(cells))
+            opposed = [other for other in cells if vector.opposes(other) and cell.agrees(other)]
+            if fewest is None or len(opposed) < len(fewest):
+                fewest = opposed
+            if not fewest:
+                break
+        if fewest is None:
+            raise Refused("the decision value 0 may belong to a rescaling: no refutation of that is valid")
+        for joined in map(cell.joined, fewest):
+            if joined not in seen:
+                seen.add(joined)
+                waiting.append(joined)
 
 
 def check_complex(
