@@ -6,8 +6,8 @@ Lies: true certificates of every kind, with a few numbers changed and all digest
 tell. ``rescaleinv.verify`` and the second checker of the tests, which shares no code with it, must agree on each; bytes that
 are changed at random must be refused unless they still say the same.
 
-Mutants: each condition of ``verify.py`` is taken out once, each comparison is moved by a hair, each "and" becomes "or". Every
-such checker judges the lies, and is found out if it judges one differently, or crashes. Survivors are conditions that
+Mutants: each condition of ``verify.py`` is taken out once, each comparison is moved by a hair, each "and" becomes "or".
+Every such checker judges the lies, and is found out if it judges one differently, or crashes. Survivors are conditions that
 something else implies as well, or that no lie has tested: they are listed, to be looked at.
 
 Writes results/attack_checker.json.

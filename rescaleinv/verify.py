@@ -1116,8 +1116,28 @@ def _smaller(*bounds: Fraction | None) -> Fraction | None:
     return min((bound for bound in bounds if bound is not None), default=None)
 
 
-def _largest_term(W: Fraction, v: Fraction, known: _Feature) -> Fraction | None:
-    """The largest W w + v mu - w mu of a feature; None where there is no (w, mu) at all; Refused where it has no bound.
+def _tightened(known: _Feature) -> _Feature | None:
+    """What follows from the bounds of a feature of known sign; None where no (|w_j|, |mu_j|) satisfies them."""
+    sign, low, high, w_low, w_high, m_low, m_high = known
+    if high is not None:
+        if low > high or high == 0:
+            m_high = Fraction(0)
+        if low > high:
+            w_high = Fraction(0)
+        if m_low > 0 == high:
+            return None
+        w_low = max(w_low, m_low / high) if high else w_low
+        m_high = _smaller(m_high, None if w_high is None else high * w_high)
+    if low:
+        w_high = _smaller(w_high, None if m_high is None else m_high / low)
+        m_low = max(m_low, low * w_low)
+    if (w_high is not None and w_low > w_high) or (m_high is not None and m_low > m_high):
+        return None
+    return sign, low, high, w_low, w_high, m_low, m_high
+
+
+def _largest_term(W: Fraction, v: Fraction, known: _Feature) -> Fraction:
+    """The largest W w + v mu - w mu of a feature whose bounds are tightened; Refused where it has no bound.
 
     The expression has no local maximum inside of a region: it is largest at a corner, or on a line mu = d w.
     """
@@ -1125,18 +1145,11 @@ def _largest_term(W: Fraction, v: Fraction, known: _Feature) -> Fraction | None:
     if not sign:
         _require(W == 0 and v == 0, "a feature of unknown sign has a price")
         return Fraction(0)
+    bounds = [value for value in (W, v, low, high, w_low, w_high, m_low, m_high) if value is not None]
+    longest = max(_words(*value.as_integer_ratio()) for value in bounds)
+    _spend(100 * _steps(longest, longest))
     W, v = sign * W, sign * v
-    if high is not None:
-        if high == 0 and m_low > 0:
-            return None
-        w_low = max(w_low, m_low / high) if high else w_low
-        m_high = _smaller(m_high, Fraction(0) if high == 0 else None, None if w_high is None else high * w_high)
-    if low:
-        w_high = _smaller(w_high, None if m_high is None else m_high / low)
-        m_low = max(m_low, low * w_low)
-    if (w_high is not None and w_low > w_high) or (m_high is not None and m_low > m_high):
-        return None
-    _require(w_high is not None or low > 0 or W <= m_low, "a weight without a bound has a price that is too large")
+    _require(w_high is not None or low > 0 or m_low >= W, "a weight without a bound has a price that is too large")
     no_bound = m_high is None and high is None
     _require(not no_bound or v <= w_low, "a gradient without a bound has a price that is too large")
     corners: list[tuple[Fraction, Fraction]] = []
@@ -1234,20 +1247,24 @@ class _PointInTree:
         least = self._least_gradient(v)
         if least is None:  # a class has no row that may have a multiplier
             return
+        regions: list[_Feature] = []
+        for known in self.features:
+            region = _tightened(known) if known[0] else known
+            if region is None:
+                return
+            regions.append(region)
         numbers, common = _over_one_denominator(r.values())
         rows = [self.rows[i] for i in r]
-        length = _words(*numbers)
-        _spend(len(self.features) * (len(rows) + 50) * _steps(self.words, length + _words(common)))
+        _spend(len(self.features) * (len(rows) + 1) * _steps(self.words, _words(*numbers)))
         losses = []
-        for j, (unit, known) in enumerate(zip(self.units, self.features, strict=True)):
+        for j, (unit, region) in enumerate(zip(self.units, regions, strict=True)):
             weight = Fraction(_dot(numbers, (row[j] for row in rows)), common * unit)
             try:
-                largest = _largest_term(weight, v.get(j, Fraction(0)), known)
+                losses.append(_largest_term(weight, v.get(j, Fraction(0)), region))
+            except NotChecked:
+                raise
             except Refused as error:
                 raise Refused(f"feature {j}: {error}") from error
-            if largest is None:
-                return
-            losses.append(largest)
         gain = _total([Fraction(sum(numbers), common), least])
         _require(gain - _total(losses) > 1, "the inequality that would exclude it does not fail")
 
