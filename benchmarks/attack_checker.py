@@ -7,8 +7,9 @@ tell. ``rescaleinv.verify`` and the second checker of the tests, which shares no
 are changed at random must be refused unless they still say the same.
 
 Mutants: each condition of ``verify.py`` is taken out once, each comparison is moved by a hair, each "and" becomes "or".
-Every such checker judges the lies, and is found out if it judges one differently, or crashes. Survivors are conditions that
-something else implies as well, or that no lie has tested: they are listed, to be looked at.
+Every such checker judges the lies. It is found out if it proves what is refused, refuses what is proved, or crashes. If it
+only refuses for another reason, a later condition catches what the missing one let through; if nothing is noticed, the
+change has no effect, or no lie has tested it. Both are listed, to be looked at.
 
 Writes results/attack_checker.json.
 """
@@ -17,15 +18,17 @@ from __future__ import annotations
 
 import ast
 import copy
+import hashlib
 import json
 import random
+import re
 import sys
 import tempfile
 import types
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.common import print_table, quick_flag, write_result
 from rescaleinv import verify
@@ -40,6 +43,7 @@ _NOT_CONDITIONS = {
     "_spend", "_words", "_steps", "_shortened", "_brief", "_range_text", "_listed", "__str__", "_solve_with_flint",
     "_has_flint", "_guarded", "_read_line", "check_complex", "name", "_least_common_multiple",
 }  # fmt: skip
+VERDICTS = FOUND_OUT, OTHER_REASON, UNNOTICED = ("found out", "other reason", "unnoticed")
 _PER_LINE = 60  # lies that are refused by the same condition: more of them add little
 _SWAPS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 
@@ -47,29 +51,45 @@ _SWAPS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, as
 # ---- lies
 
 
+class Outcome(NamedTuple):
+    """What a checker says: the claim that is proved, None if it was refused, and why."""
+
+    proved: str | None
+    reason: str
+
+
 class Case:
     """A certificate with the complex certificates it may refer to, or a complex certificate by itself."""
 
-    def __init__(self, name: str, text: str | None, complexes: tuple[str, ...], data: bytes | None = None) -> None:
-        self.name, self.text, self.complexes, self.data = name, text, complexes, data
+    def __init__(
+        self,
+        name: str,
+        text: str | None,
+        complexes: tuple[str, ...] = (),
+        data: bytes | None = None,
+        training: str | None = None,
+    ) -> None:
+        self.name, self.text, self.complexes, self.data, self.training = name, text, complexes, data, training
 
-    def outcome(self, checker: Any, known: dict[str, Any], folder: Path) -> str | None:
-        """The claim that is proved; None if it is refused; "crash: …" if something else happens."""
+    def outcome(self, checker: Any, known: dict[str, Any], folder: Path) -> Outcome:
+        """The claim that is proved, or that something else went wrong than a refusal; and the reason of a refusal."""
         try:
             if self.data is not None:
                 path = folder / "complex.jsonl"
                 path.write_bytes(self.data)
                 found = checker.check_complex(path, flint=False, max_work=10**7)
-                return f"complete: {sorted(found.solutions)}"
-            return str(checker.check(self.text, complexes=[known[name] for name in self.complexes], max_work=10**7))
-        except checker.Refused:
-            return None
+                return Outcome(f"complete: {sorted(found.solutions)}", "")
+            complexes = [known[name] for name in self.complexes]
+            return Outcome(str(checker.check(self.text, self.training, complexes, max_work=10**7)), "")
+        except checker.Refused as error:
+            return Outcome(None, re.sub("[0-9]+", "#", str(error)))
         except Exception as error:
-            return f"crash: {type(error).__name__}"
+            return Outcome(f"crash: {type(error).__name__}", "")
 
 
 def lies(count: int, seed: int) -> Iterator[Case]:
     """So many lies about each stored certificate and ten times as many about each complex; the true ones first."""
+    yield from planted()
     stored = certificate_corpus.stored()
     rng = random.Random(seed)
     for name, record in stored["certificates"].items():
@@ -82,6 +102,40 @@ def lies(count: int, seed: int) -> Iterator[Case]:
         yield Case(f"complex {name}", None, (), text.encode())
         for _ in range(10 * count):
             yield Case(f"complex {name}", None, (), certificate_corpus.lie_in_complex(text.encode(), rng))
+
+
+def planted() -> Iterator[Case]:
+    """Lies that no change of numbers makes."""
+    stored = certificate_corpus.stored()
+    name, other = "example two-rescalings neutral", "integers two-rescalings neutral"
+    content = stored["certificates"][name]["content"]
+    text = certificate_corpus.as_text(content)
+    yield Case(name, text.replace('"claim": "neutral"', '"claim": "neutral", "claim": "neutral"'))
+    yield Case(name, text.replace('"left_out": 0', '"left_out": 1'))  # the digest is left alone
+    yield Case(name, text.replace('"versions": {', '"versions": {"x": NaN, '))
+    yield Case(name, "[]")
+    yield Case(name, certificate_corpus.as_text({**content, "evidence": "two-rescalings"}))
+    yield Case(name, certificate_corpus.as_text({**content, "evidence": ["kind"]}))
+    yield Case(name, certificate_corpus.as_text({**content, "training": []}))
+    foreign = json.dumps(stored["certificates"][other]["content"]["training"])
+    yield Case(name, text, training=foreign)
+    for left_out in (0, -1, "0"):
+        short = {"sha256": content["training"]["sha256"], "left_out": left_out}
+        without = certificate_corpus.as_text({**content, "training": short})
+        for training in (None, foreign, json.dumps(content["training"])):
+            yield Case(name, without, training=training)
+    for claim in ("strongly positive", "strongly negative"):
+        record = stored["certificates"][f"integers complex {claim}"]
+        yield Case(name, certificate_corpus.as_text(record["content"]))  # its complex is not given
+        yield Case(name, certificate_corpus.as_text(record["content"]), ("example",))
+        changed = {**record["content"]["evidence"], "sha256": hashlib.sha256(stored["complexes"]["example"].encode())}
+        changed["sha256"] = changed["sha256"].hexdigest()
+        yield Case(
+            name, certificate_corpus.as_text({**record["content"], "evidence": changed}), ("example", "integers")
+        )
+    for name, complex_text in stored["complexes"].items():
+        for end in (complex_text.index("\n"), len(complex_text) - 1, complex_text.rindex("\n", 0, -1)):
+            yield Case(f"complex {name}", None, data=complex_text[:end].encode())
 
 
 def kind_of(case: Case) -> str:
@@ -97,11 +151,12 @@ def compare_checkers(cases: list[Case], folder: Path) -> list[dict[str, Any]]:
     again = {name: second_checker.complex_of(text.encode()) for name, text in texts.items()}
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for case in cases:
-        first = case.outcome(verify, known, folder)
+        first = case.outcome(verify, known, folder).proved
         if case.data is not None:
             same = (first is not None) == (second_checker.complex_of(case.data) is not None)
         else:
-            same = first == second_checker.proves(case.text, complexes=[again[name] for name in case.complexes])
+            complexes = [again[name] for name in case.complexes]
+            same = first == second_checker.proves(case.text, case.training, complexes)
         outcome = "disagree" if not same else "refused by both" if first is None else "proved by both"
         counts[kind_of(case)][outcome] += 1
         if not same:
@@ -224,7 +279,7 @@ def refusing_line(case: Case, known: dict[str, Any]) -> int:
     if case.text is None:
         return 0
     try:
-        verify.check(case.text, complexes=[known[name] for name in case.complexes], max_work=10**7)
+        verify.check(case.text, case.training, [known[name] for name in case.complexes], max_work=10**7)
     except verify.Refused as error:
         while error.__cause__ is not None and isinstance(error.__cause__, verify.Refused):
             error = error.__cause__
@@ -242,7 +297,9 @@ def chosen(cases: list[Case], known: dict[str, Any], rng: random.Random) -> list
     by_line: dict[tuple[int, str], list[Case]] = defaultdict(list)
     for case in cases:
         by_line[refusing_line(case, known), case.name if case.data is not None else ""].append(case)
-    few = [case for group in by_line.values() for case in rng.sample(group, min(len(group), _PER_LINE * 4))]
+    few = []
+    for (line, _), group in by_line.items():
+        few += rng.sample(group, min(len(group), _PER_LINE * (1 if line else 5)))
     rng.shuffle(few)
     return few
 
@@ -259,24 +316,34 @@ def try_mutants(cases: list[Case], folder: Path, quick: bool) -> tuple[list[dict
     every = list(mutants(tree, end))
     print(f"{len(every)} mutants, {len(few)} cases", flush=True)
     for mutant in random.Random(1).sample(every, 40) if quick else every:
-        found = judged_differently(mutated_module(tree, mutant), few, expected, folder)
-        counts[mutant.operator]["killed" if found else "survived"] += 1
-        if not found:
-            survivors.append({"operator": mutant.operator, "line": mutant.line, "text": mutant.text})
-            print(f"survived: {mutant.operator}, line {mutant.line}: {mutant.text}", flush=True)
+        verdict = judged(mutated_module(tree, mutant), few, expected, folder)
+        counts[mutant.operator][verdict] += 1
+        if verdict != FOUND_OUT:
+            survivors.append(
+                {"operator": mutant.operator, "verdict": verdict, "line": mutant.line, "text": mutant.text}
+            )
+            print(f"{verdict}: {mutant.operator}, line {mutant.line}: {mutant.text}", flush=True)
     rows = [
-        {"operator": name, "mutants": count.total(), "killed": count["killed"], "survived": count["survived"]}
+        {"operator": name, "mutants": count.total(), **{verdict: count[verdict] for verdict in VERDICTS}}
         for name, count in counts.items()
     ]
     return rows, survivors
 
 
-def judged_differently(checker: Any, cases: list[Case], expected: list[str | None], folder: Path) -> bool:
+def judged(checker: Any, cases: list[Case], expected: list[Outcome], folder: Path) -> str:
+    """Is a mutant found out by what it proves, refuses or crashes at; or only by the reasons that it gives?"""
     try:
         known = known_complexes(checker, folder)
     except Exception:
-        return True
-    return any(case.outcome(checker, known, folder) != told for case, told in zip(cases, expected, strict=True))
+        return FOUND_OUT
+    verdict = UNNOTICED
+    for case, told in zip(cases, expected, strict=True):
+        found = case.outcome(checker, known, folder)
+        if found.proved != told.proved:
+            return FOUND_OUT
+        if found.reason != told.reason:
+            verdict = OTHER_REASON
+    return verdict
 
 
 def main() -> None:
