@@ -447,7 +447,7 @@ class Question:
 
     @property
     def point_sha256(self) -> str:
-        """SHA-256 of the coordinates in lowest terms, joined by commas."""
+        """SHA-256 of the numerators and denominators in lowest terms, in hexadecimal, joined by commas."""
         parts = (part for x in self.point for part in x.as_integer_ratio())
         return hashlib.sha256(",".join(map(hex, parts)).encode()).hexdigest()
 
@@ -1392,7 +1392,7 @@ def _training_of(record: Any, given: _Training | None, known: _Known) -> tuple[_
 _CODES = {"strongly positive": 1, "strongly negative": -1, "neutral": 0, "unknown": 2}
 _WORDS = {code: words for words, code in _CODES.items()}
 _SCOPE_SUFFIX = " within the range"
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _MOST_ROWS_NAMED = 10
 
 
@@ -1486,41 +1486,43 @@ class _VerdictTable:
         if not {"verdict", "code"} & set(columns):
             raise _Unreadable(f"{path} has neither a column 'verdict' nor a column 'code'; it has {_listed(names)}")
         codes: list[int] = []
-        numbers: list[int] = []
+        names_of_rows: list[str] = []
         inputs = set()
         for row in rows:
             codes.append(self._code(row, columns, len(codes)))
-            if "row" in columns:
-                text = row[columns["row"]]
-                if not _ROW_NUMBER.fullmatch(text):
-                    raise _Unreadable(f"{path}: {_shortened(text)} is not the number of a row")
-                numbers.append(int(text))
+            names_of_rows.append(row[columns["row"]] if "row" in columns else str(len(codes)))
             inputs.update([row[columns["input"]]] if "input" in columns else [])
         if len(inputs) > 1:
             raise _Unreadable(f"{path} has the rows of {len(inputs)} inputs; check the rows of one input at a time")
-        self.first = min(numbers, default=1)
-        positions = [number - self.first for number in numbers] or list(range(len(codes)))
-        seen: dict[int, int] = {}
-        for position, code in zip(positions, codes, strict=True):
-            _require(position not in seen, f"row {position + self.first} is listed twice")
-            seen[position] = code
-        _require(self.first in (0, 1), f"the rows are numbered from {self.first}; the first ones are missing")
-        for position in range(n_points):
-            _require(position in seen, f"row {position + self.first} is missing: there are {n_points} points")
-        _require(len(seen) == n_points, f"{len(seen)} verdicts are listed for {n_points} points")
-        self.codes = [seen[position] for position in range(n_points)]
+        self._arrange(names_of_rows, codes, n_points)
+
+    def _arrange(self, names: list[str], codes: list[int], n_points: int) -> None:
+        """One verdict for each point: by the numbers of the rows, from 0 or from 1, or in order if they have other names."""
+        found = dict(zip(names, codes, strict=True))
+        for name in names if len(found) < len(names) else ():
+            _require(names.count(name) == 1, f"row {_shortened(name)} is listed twice")
+        if all(map(_ROW_NUMBER.fullmatch, names)):
+            first = min(map(int, names), default=1)
+            _require(first in (0, 1), f"the rows are numbered from {first}; the first ones are missing")
+            names = [str(first + k) for k in range(n_points)]
+            for name in names:
+                _require(name in found, f"row {name} is missing: there are {n_points} points")
+        _require(len(found) == n_points, f"{len(found)} verdicts are listed for {n_points} points")
+        self.names, self.codes = names, [found[name] for name in names]
 
     def _code(self, row: list[str], columns: dict[str, int], number: int) -> int:
-        told = []
-        if "verdict" in columns:
-            told.append(_CODES.get(row[columns["verdict"]].strip().replace("_", " ").lower()))
+        """What a row says, by its number or in words; where it has both they must agree, unless the words are others."""
+        words = _CODES.get(row[columns["verdict"]].strip().replace("_", " ").lower()) if "verdict" in columns else None
         if "code" in columns:
             text = row[columns["code"]].strip()
-            told.append(int(text) if text in ("1", "-1", "0", "2") else None)
-        if None in told or len(set(told)) != 1:
+            code = int(text) if text in ("1", "-1", "0", "2") else None
+            code = code if words in (None, code) else None
+        else:
+            code = words
+        if code is None:
             fields = " and ".join(_shortened(row[columns[name]]) for name in ("verdict", "code") if name in columns)
             raise _Unreadable(f"{self.path}: line {number + 2}: {fields} is not a verdict")
-        return told[0] or 0
+        return code
 
 
 class _Coverage:
@@ -1544,7 +1546,7 @@ class _Coverage:
         return rows
 
     def name(self, row: int) -> str:
-        return f"row {row + self.verdicts.first}"
+        return f"row {self.verdicts.names[row]}"
 
     def failures(self) -> Iterator[str]:
         for row, (code, proved) in enumerate(zip(self.verdicts.codes, self.proved, strict=True)):
@@ -1847,6 +1849,12 @@ def main(arguments: Iterable[str] | None = None) -> int:
         return 2
     except (OSError, ValueError, RecursionError, _Unreadable) as error:
         print(_printable(f"rescaleinv verify: error: {error}"), file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("rescaleinv verify: interrupted", file=sys.stderr)
+        return 130
+    except Exception as error:  # a defect of the checker, which must not pass for a refusal
+        print(_printable(f"rescaleinv verify: error: it could not be checked: {error!r}"), file=sys.stderr)
         return 2
     return min(run.exit_codes, default=0)
 

@@ -256,6 +256,20 @@ def test_memory_that_runs_out_is_not_a_refusal(monkeypatch, tmp_path, capsys):
     assert capsys.readouterr().err == "rescaleinv verify: error: there is not enough memory to check this\n"
 
 
+def test_a_defect_of_the_checker_is_not_a_refusal(monkeypatch, tmp_path, capsys):
+    for error, code in ((TypeError("a defect"), 2), (KeyboardInterrupt(), 130)):
+
+        def fail(*_, error=error):
+            raise error
+
+        text = certificate_corpus.as_text(STORED["certificates"]["example two-rescalings neutral"]["content"])
+        (tmp_path / "one").write_text(text, encoding="ascii")
+        monkeypatch.setattr(verify, "_check", fail)
+        assert main([str(tmp_path / "one")]) == code
+        output = capsys.readouterr()
+        assert (output.out, output.err.count("\n")) == ("", 1)
+
+
 def test_what_is_not_checked_is_never_taken_for_proved_or_refused():
     content = json.loads(json.dumps(STORED["certificates"]["example complex strongly positive"]["content"]))
     with pytest.raises(Missing, match="was not given"):

@@ -125,7 +125,7 @@ def test_equal_points_share_a_certificate(folder, capsys):
 
 def test_each_row_once(folder, capsys):
     for rows, message in (
-        ([1, 2, 2], "row 2 is listed twice"),
+        ([1, 2, 2], "row '2' is listed twice"),
         ([1, 2, 4], "row 3 is missing: there are 3 points"),
         ([2, 3, 4], "the rows are numbered from 2; the first ones are missing"),
     ):
@@ -139,6 +139,28 @@ def test_each_row_once(folder, capsys):
     assert folder.verify() == 0
     del folder.columns["row"]
     assert folder.verify() == 1
+    capsys.readouterr()
+
+
+def test_rows_with_names_are_taken_in_order(folder, capsys):
+    folder.columns["row"] = ["p", "q", "r"]
+    assert folder.verify() == 0
+    assert "; row q, point (" in capsys.readouterr().out
+    folder.columns["row"] = ["p", "q", "p"]
+    assert folder.verify() == 1
+    assert "row 'p' is listed twice" in capsys.readouterr().out
+    folder.columns["row"] = ["p", "q", "r"]
+    folder.columns["code"][:2] = folder.columns["code"][1::-1]
+    folder.columns["verdict"][:2] = folder.columns["verdict"][1::-1]
+    assert folder.verify() == 1
+    capsys.readouterr()
+
+
+def test_words_may_name_the_classes_where_there_are_codes(folder, capsys):
+    folder.columns["verdict"] = ["benign whatever the scaling"] * 3
+    assert folder.verify() == 0
+    del folder.columns["code"]
+    assert folder.verify() == 2
     capsys.readouterr()
 
 
@@ -206,7 +228,6 @@ def test_values_are_what_the_field_says_or_the_nearest_float(tmp_path):
         ("verdicts.csv", "code\n3\n"),
         ("verdicts.csv", "verdict\nmaybe\n"),
         ("verdicts.csv", "verdict,code\nneutral,1\n"),
-        ("verdicts.csv", "row,code\nx,1\n"),
         ("verdicts.csv", "input,row,code\np,0,1\nq,0,1\n"),
         ("verdicts.csv", "PAR1"),
     ],
