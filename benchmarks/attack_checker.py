@@ -117,6 +117,9 @@ def planted() -> Iterator[Case]:
     yield Case(name, certificate_corpus.as_text({**content, "evidence": "two-rescalings"}))
     yield Case(name, certificate_corpus.as_text({**content, "evidence": ["kind"]}))
     yield Case(name, certificate_corpus.as_text({**content, "training": []}))
+    shared = copy.deepcopy(stored["certificates"]["a row at the origin"]["content"])
+    shared["evidence"]["positive"]["multipliers"] = {"0": "2/5", "1": "3/5", "2": "-1/5"}
+    yield Case(name, certificate_corpus.as_text(shared))
     foreign = json.dumps(stored["certificates"][other]["content"]["training"])
     yield Case(name, text, training=foreign)
     for left_out in (0, -1, "0"):

@@ -184,17 +184,17 @@ def tree_with_directions():
 
 
 def row_at_the_origin():
-    """A tight row whose multiplier has no part in the gradient: only the balance of the classes fixes it."""
+    """What only one condition each fixes: the multiplier of a tight row that has no part in the gradient (the balance of
+    the classes), the factor of a constant feature, and how two equal rows share a multiplier (their signs)."""
 
-    def side(weights, multipliers, factors):
-        record = {"weights": weights, "intercept": "-1", "multipliers": multipliers}
+    def side(weights, factors):
+        record = {"weights": weights, "intercept": "-1", "multipliers": {"0": "2/5", "1": "1/5", "2": "1/5"}}
         return {**record, "inverse_squared_rescaling": factors}
 
-    rows, labels = [["0", "0"], ["2", "2"]], [-1, 1]
-    positive = side(["4/5", "1/5"], {"0": "2/5", "1": "2/5"}, ["1", "4"])
-    negative = side(["1/5", "4/5"], {"0": "2/5", "1": "2/5"}, ["4", "1"])
+    rows, labels = [["0", "0", "0"], ["2", "2", "0"], ["2", "2", "0"]], [-1, 1, 1]
+    positive, negative = side(["4/5", "1/5", "0"], ["1", "4", "1"]), side(["1/5", "4/5", "0"], ["4", "1", "1"])
     evidence = {"kind": "two-rescalings", "positive": positive, "negative": negative}
-    return _certificate("neutral", ["2", "0"], rows, labels, evidence)
+    return _certificate("neutral", ["2", "0", "7"], rows, labels, evidence)
 
 
 def write_stored():
@@ -302,9 +302,15 @@ def lie_in_complex(data, rng):
     header, *records = (json.loads(line) for line in data.splitlines())
     m, n = len(header["tilt"]), len(header["training"]["rows"][0])
     for _ in range(rng.choice([1, 1, 2, 3])):
-        record = rng.choice(records) if records else [[], []]
+        record = rng.choice([record for record in records if record] or [[[], []]])
         basis, edges = record
-        action = rng.randrange(13)
+        action = rng.randrange(15)
+        if action == 13 and basis:
+            items = [rng.choice(basis), m + n, -1, True, "0", rng.randrange(m + n)]
+            basis[rng.randrange(len(basis))] = rng.choice(items)
+        elif action == 14:
+            change = rng.choice([basis.reverse, basis.clear, edges.clear, record.clear])
+            change()
         if action == 12:
             header[rng.choice(["schema", "versions", "remark", "tilt", "vertices"])] = rng.choice(["", 1, [], {}])
             break
