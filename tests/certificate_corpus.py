@@ -292,7 +292,9 @@ def lie(content, rng, roots=("point", "training", "evidence", "claim")):
             parent[key], parent[other] = parent[other], parent[key]
         elif action < 0.22 and isinstance(parent, dict) and root == "evidence":
             parent[str(rng.randrange(6))] = "1"
-        elif not isinstance(value, (dict, list)):
+        elif isinstance(value, (dict, list)):
+            parent[key] = rng.choice([{}, [], "", None, 3])
+        else:
             parent[key] = _nudged(value, rng)
     return content
 
