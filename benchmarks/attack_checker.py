@@ -121,6 +121,10 @@ def planted() -> Iterator[Case]:
     shared = copy.deepcopy(stored["certificates"]["a row at the origin"]["content"])
     shared["evidence"]["positive"]["multipliers"] = {"0": "2/5", "1": "3/5", "2": "-1/5"}
     yield Case(name, certificate_corpus.as_text(shared))
+    longer = copy.deepcopy(stored["certificates"]["a row at the origin"]["content"])
+    longer["evidence"]["positive"] |= {"weights": ["8/5", "2/5", "0"], "intercept": "-2"}
+    longer["evidence"]["positive"]["inverse_squared_rescaling"] = ["1/2", "2", "1"]  # stationary, but no row is tight
+    yield Case(name, certificate_corpus.as_text(longer))
     foreign = json.dumps(stored["certificates"][other]["content"]["training"])
     yield Case(name, text, training=foreign)
     for left_out in (0, -1, "0"):
@@ -373,7 +377,7 @@ def main() -> None:
     quick = quick_flag(__doc__)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        cases = list(lies(20 if quick else 300, seed=1))
+        cases = list(lies(20 if quick else 150, seed=1))
         compared = compare_checkers(cases, folder)
         print_table(compared)
         byte_changes = change_bytes(500 if quick else 20_000, seed=2)
