@@ -447,7 +447,7 @@ class Question:
 
     @property
     def point_sha256(self) -> str:
-        """SHA-256 of the coordinates in lowest terms, joined by commas."""
+        """SHA-256 of the numerators and denominators in lowest terms, in hexadecimal, joined by commas."""
         parts = (part for x in self.point for part in x.as_integer_ratio())
         return hashlib.sha256(",".join(map(hex, parts)).encode()).hexdigest()
 
@@ -723,36 +723,11 @@ class Complex:
         so it is in the hull of solutions whose signs do not conflict, all of value 0 if it has that. It is tight where all
         of them are and has the signs that any of them has: call that their joint cell. It holds no classifier if some
         (h, t) refutes the multipliers, whose gradients have just those signs, zeros included.
-
-        Not all joint cells need to be looked at, of which there may be exponentially many. What refutes a cell also
-        refutes its join with further vertices, as long as none of these has a weight of the sign opposite to h_j where
-        the cell has none. So only joins with one such vertex come next.
         """
         n = self.training.n_features
         vectors = [self._tie_vector(_numbers(texts, "evidence.ties", n + 1)) for texts in refutations]
         cells = list(dict.fromkeys(self._cell(zero) for zero in zeros))
-        size = 1 + len(self.problem.rows) // 1000  # sets of rows and features are the bits of integers
-        waiting, seen = list(cells), set(cells)
-        while waiting:
-            cell = waiting.pop()
-            _spend(50 + size * len(vectors))
-            if not cell.tight:  # no multipliers at all
-                continue
-            least: list[_Cell] | None = None
-            for vector in (vector for vector in vectors if vector.refutes(cell)):
-                _spend(size * len(cells))
-                opposed = [other for other in cells if vector.opposes(other) and cell.agrees(other)]
-                if least is None or len(opposed) < len(least):
-                    least = opposed
-                if not least:
-                    break
-            if least is None:
-                raise Refused("the decision value 0 may belong to a rescaling: no refutation of that is valid")
-            for other in least:
-                joined = cell.joined(other)
-                if joined not in seen:
-                    seen.add(joined)
-                    waiting.append(joined)
+        _require_all_refuted(cells, vectors, len(self.problem.rows))
 
     def _cell(self, solution: tuple[int, ...]) -> _Cell:
         *classifier, denominator = solution
@@ -805,6 +780,36 @@ class _TieVector(NamedTuple):
     def refutes(self, cell: _Cell) -> bool:
         weighs = self.positive & cell.positive or self.negative & cell.negative
         return bool(weighs) and not self.opposes(cell) and not self.violated & cell.tight
+
+
+def _require_all_refuted(cells: list[_Cell], vectors: list[_TieVector], n_rows: int) -> None:
+    """Is every joint cell of these refuted by one of the vectors?
+
+    Not all joint cells need to be looked at, of which there may be exponentially many. What refutes a cell also refutes
+    its join with further ones, as long as none of these has a weight of the sign opposite to h_j where the cell has none.
+    So only its joins with one such cell come next.
+    """
+    size = 1 + n_rows // 1000  # sets of rows and features are the bits of integers
+    waiting, seen = list(cells), set(cells)
+    while waiting:
+        cell = waiting.pop()
+        _spend(50 + size * len(vectors))
+        if not cell.tight:  # no multipliers at all
+            continue
+        fewest: list[_Cell] | None = None
+        for vector in (vector for vector in vectors if vector.refutes(cell)):
+            _spend(size * len(cells))
+            opposed = [other for other in cells if vector.opposes(other) and cell.agrees(other)]
+            if fewest is None or len(opposed) < len(fewest):
+                fewest = opposed
+            if not fewest:
+                break
+        if fewest is None:
+            raise Refused("the decision value 0 may belong to a rescaling: no refutation of that is valid")
+        for joined in map(cell.joined, fewest):
+            if joined not in seen:
+                seen.add(joined)
+                waiting.append(joined)
 
 
 def check_complex(
@@ -1111,8 +1116,28 @@ def _smaller(*bounds: Fraction | None) -> Fraction | None:
     return min((bound for bound in bounds if bound is not None), default=None)
 
 
-def _largest_term(W: Fraction, v: Fraction, known: _Feature) -> Fraction | None:
-    """The largest W w + v mu - w mu of a feature; None where there is no (w, mu) at all; Refused where it has no bound.
+def _tightened(known: _Feature) -> _Feature | None:
+    """What follows from the bounds of a feature of known sign; None where no (|w_j|, |mu_j|) satisfies them."""
+    sign, low, high, w_low, w_high, m_low, m_high = known
+    if high is not None:
+        if low > high or high == 0:
+            m_high = Fraction(0)
+        if low > high:
+            w_high = Fraction(0)
+        if m_low > 0 == high:
+            return None
+        w_low = max(w_low, m_low / high) if high else w_low
+        m_high = _smaller(m_high, None if w_high is None else high * w_high)
+    if low:
+        w_high = _smaller(w_high, None if m_high is None else m_high / low)
+        m_low = max(m_low, low * w_low)
+    if (w_high is not None and w_low > w_high) or (m_high is not None and m_low > m_high):
+        return None
+    return sign, low, high, w_low, w_high, m_low, m_high
+
+
+def _largest_term(W: Fraction, v: Fraction, known: _Feature) -> Fraction:
+    """The largest W w + v mu - w mu of a feature whose bounds are tightened; Refused where it has no bound.
 
     The expression has no local maximum inside of a region: it is largest at a corner, or on a line mu = d w.
     """
@@ -1120,18 +1145,11 @@ def _largest_term(W: Fraction, v: Fraction, known: _Feature) -> Fraction | None:
     if not sign:
         _require(W == 0 and v == 0, "a feature of unknown sign has a price")
         return Fraction(0)
+    bounds = [value for value in (W, v, low, high, w_low, w_high, m_low, m_high) if value is not None]
+    longest = max(_words(*value.as_integer_ratio()) for value in bounds)
+    _spend(100 * _steps(longest, longest))
     W, v = sign * W, sign * v
-    if high is not None:
-        if high == 0 and m_low > 0:
-            return None
-        w_low = max(w_low, m_low / high) if high else w_low
-        m_high = _smaller(m_high, Fraction(0) if high == 0 else None, None if w_high is None else high * w_high)
-    if low:
-        w_high = _smaller(w_high, None if m_high is None else m_high / low)
-        m_low = max(m_low, low * w_low)
-    if (w_high is not None and w_low > w_high) or (m_high is not None and m_low > m_high):
-        return None
-    _require(w_high is not None or low > 0 or W <= m_low, "a weight without a bound has a price that is too large")
+    _require(w_high is not None or low > 0 or m_low >= W, "a weight without a bound has a price that is too large")
     no_bound = m_high is None and high is None
     _require(not no_bound or v <= w_low, "a gradient without a bound has a price that is too large")
     corners: list[tuple[Fraction, Fraction]] = []
@@ -1229,20 +1247,24 @@ class _PointInTree:
         least = self._least_gradient(v)
         if least is None:  # a class has no row that may have a multiplier
             return
+        regions: list[_Feature] = []
+        for known in self.features:
+            region = _tightened(known) if known[0] else known
+            if region is None:
+                return
+            regions.append(region)
         numbers, common = _over_one_denominator(r.values())
         rows = [self.rows[i] for i in r]
-        length = _words(*numbers)
-        _spend(len(self.features) * (len(rows) + 50) * _steps(self.words, length + _words(common)))
+        _spend(len(self.features) * (len(rows) + 1) * _steps(self.words, _words(*numbers)))
         losses = []
-        for j, (unit, known) in enumerate(zip(self.units, self.features, strict=True)):
+        for j, (unit, region) in enumerate(zip(self.units, regions, strict=True)):
             weight = Fraction(_dot(numbers, (row[j] for row in rows)), common * unit)
             try:
-                largest = _largest_term(weight, v.get(j, Fraction(0)), known)
+                losses.append(_largest_term(weight, v.get(j, Fraction(0)), region))
+            except NotChecked:
+                raise
             except Refused as error:
                 raise Refused(f"feature {j}: {error}") from error
-            if largest is None:
-                return
-            losses.append(largest)
         gain = _total([Fraction(sum(numbers), common), least])
         _require(gain - _total(losses) > 1, "the inequality that would exclude it does not fail")
 
@@ -1370,7 +1392,7 @@ def _training_of(record: Any, given: _Training | None, known: _Known) -> tuple[_
 _CODES = {"strongly positive": 1, "strongly negative": -1, "neutral": 0, "unknown": 2}
 _WORDS = {code: words for words, code in _CODES.items()}
 _SCOPE_SUFFIX = " within the range"
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _MOST_ROWS_NAMED = 10
 
 
@@ -1464,41 +1486,43 @@ class _VerdictTable:
         if not {"verdict", "code"} & set(columns):
             raise _Unreadable(f"{path} has neither a column 'verdict' nor a column 'code'; it has {_listed(names)}")
         codes: list[int] = []
-        numbers: list[int] = []
+        names_of_rows: list[str] = []
         inputs = set()
         for row in rows:
             codes.append(self._code(row, columns, len(codes)))
-            if "row" in columns:
-                text = row[columns["row"]]
-                if not _ROW_NUMBER.fullmatch(text):
-                    raise _Unreadable(f"{path}: {_shortened(text)} is not the number of a row")
-                numbers.append(int(text))
+            names_of_rows.append(row[columns["row"]] if "row" in columns else str(len(codes)))
             inputs.update([row[columns["input"]]] if "input" in columns else [])
         if len(inputs) > 1:
             raise _Unreadable(f"{path} has the rows of {len(inputs)} inputs; check the rows of one input at a time")
-        self.first = min(numbers, default=1)
-        positions = [number - self.first for number in numbers] or list(range(len(codes)))
-        seen: dict[int, int] = {}
-        for position, code in zip(positions, codes, strict=True):
-            _require(position not in seen, f"row {position + self.first} is listed twice")
-            seen[position] = code
-        _require(self.first in (0, 1), f"the rows are numbered from {self.first}; the first ones are missing")
-        for position in range(n_points):
-            _require(position in seen, f"row {position + self.first} is missing: there are {n_points} points")
-        _require(len(seen) == n_points, f"{len(seen)} verdicts are listed for {n_points} points")
-        self.codes = [seen[position] for position in range(n_points)]
+        self._arrange(names_of_rows, codes, n_points)
+
+    def _arrange(self, names: list[str], codes: list[int], n_points: int) -> None:
+        """One verdict for each point: by the numbers of the rows, from 0 or from 1, or in order if they have other names."""
+        found = dict(zip(names, codes, strict=True))
+        for name in names if len(found) < len(names) else ():
+            _require(names.count(name) == 1, f"row {_shortened(name)} is listed twice")
+        if all(map(_ROW_NUMBER.fullmatch, names)):
+            first = min(map(int, names), default=1)
+            _require(first in (0, 1), f"the rows are numbered from {first}; the first ones are missing")
+            names = [str(first + k) for k in range(n_points)]
+            for name in names:
+                _require(name in found, f"row {name} is missing: there are {n_points} points")
+        _require(len(found) == n_points, f"{len(found)} verdicts are listed for {n_points} points")
+        self.names, self.codes = names, [found[name] for name in names]
 
     def _code(self, row: list[str], columns: dict[str, int], number: int) -> int:
-        told = []
-        if "verdict" in columns:
-            told.append(_CODES.get(row[columns["verdict"]].strip().replace("_", " ").lower()))
+        """What a row says, by its number or in words; where it has both they must agree, unless the words are others."""
+        words = _CODES.get(row[columns["verdict"]].strip().replace("_", " ").lower()) if "verdict" in columns else None
         if "code" in columns:
             text = row[columns["code"]].strip()
-            told.append(int(text) if text in ("1", "-1", "0", "2") else None)
-        if None in told or len(set(told)) != 1:
+            code = int(text) if text in ("1", "-1", "0", "2") else None
+            code = code if words in (None, code) else None
+        else:
+            code = words
+        if code is None:
             fields = " and ".join(_shortened(row[columns[name]]) for name in ("verdict", "code") if name in columns)
             raise _Unreadable(f"{self.path}: line {number + 2}: {fields} is not a verdict")
-        return told[0] or 0
+        return code
 
 
 class _Coverage:
@@ -1522,7 +1546,7 @@ class _Coverage:
         return rows
 
     def name(self, row: int) -> str:
-        return f"row {row + self.verdicts.first}"
+        return f"row {self.verdicts.names[row]}"
 
     def failures(self) -> Iterator[str]:
         for row, (code, proved) in enumerate(zip(self.verdicts.codes, self.proved, strict=True)):
@@ -1825,6 +1849,12 @@ def main(arguments: Iterable[str] | None = None) -> int:
         return 2
     except (OSError, ValueError, RecursionError, _Unreadable) as error:
         print(_printable(f"rescaleinv verify: error: {error}"), file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("rescaleinv verify: interrupted", file=sys.stderr)
+        return 130
+    except Exception as error:  # a defect of the checker, which must not pass for a refusal
+        print(_printable(f"rescaleinv verify: error: it could not be checked: {error!r}"), file=sys.stderr)
         return 2
     return min(run.exit_codes, default=0)
 

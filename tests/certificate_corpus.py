@@ -82,6 +82,22 @@ def _within_ranges():
     return found
 
 
+def _by_trees():
+    """Every rescaling without a complex."""
+    from rescaleinv import TrainingSet
+    from rescaleinv.engines.branch.free.engine import TreeEngine
+
+    found = {}
+    for seed, maker in ((1, made_sets.gaussian), (2, made_sets.integer_ties), (3, made_sets.proportional_features)):
+        training_set = TrainingSet(*EXAMPLE) if seed == 1 else maker(seed, 3)
+        rng = np.random.default_rng(seed)
+        points = rng.choice(training_set.features, 12) + rng.integers(-2, 3, (12, training_set.n_features)) / 2
+        engine = TreeEngine(training_set, max_programs=2000, progress=False)
+        contents = _certificates(engine, points, f"{maker.__name__}")
+        found |= {key: content for key, content in contents.items() if content["evidence"]["kind"] == "tree"}
+    return found
+
+
 def fresh():
     """What ``stored`` has, made now."""
     complexes, certificates = {}, {}
@@ -90,6 +106,8 @@ def fresh():
         for key, content in found.items():
             refers = content["evidence"]["kind"] == "complex"
             certificates[key] = {"complex": name if refers else None, "content": content}
+    for key, content in _by_trees().items():
+        certificates[key] = {"complex": None, "content": content}
     for key, content in _within_ranges().items():
         certificates[key] = {"complex": None, "content": content}
     return {"complexes": complexes, "certificates": certificates}
@@ -102,14 +120,17 @@ def fresh():
 def stored():
     """{"complexes": texts by name, "certificates": {"complex": a name or None, "content": …} by name}."""
     found = json.loads(STORE.read_text(encoding="utf-8"))
-    for key, record in list(found["certificates"].items()):
-        if record["content"]["evidence"]["kind"] == "cover":
-            content = split_further(record["content"])
-            found["certificates"][f"{key}, split"] = {"complex": None, "content": content}
+    certificates = found["certificates"]
+    for key, record in list(certificates.items()):
+        split = {"cover": split_cover, "tree": split_tree}.get(record["content"]["evidence"]["kind"])
+        if split is not None:
+            certificates[f"{key}, split"] = {"complex": None, "content": split(record["content"])}
+    certificates["tree with directions"] = {"complex": None, "content": tree_with_directions()}
+    certificates["a row at the origin"] = {"complex": None, "content": row_at_the_origin()}
     return found
 
 
-def split_further(content):
+def split_cover(content):
     """The same cover with its first pair split by sign, by row and by factor: what settles a part settles its parts."""
     content = copy.deepcopy(content)
     cover, span = content["evidence"]["cover"], content["evidence"]["range"]
@@ -121,6 +142,59 @@ def split_further(content):
         extra = [["factor", 0, "1"], *extra, ["row", 0], *[pair] * states]
     cover[first : first + 1] = extra
     return content
+
+
+def split_tree(content):
+    """The same tree with its first leaf split in every way: what excludes a node excludes its halves."""
+    content = copy.deepcopy(content)
+    tree = content["evidence"]["tree"]
+    first = next(k for k, entry in enumerate(tree) if isinstance(entry, dict))
+    leaf = tree[first]
+    splits = [
+        ["weight", 0, "1"],
+        ["gradient", 1, "1/2"],
+        ["ratio", 0, "2"],
+        ["row", 0],
+        ["row", 1],
+        ["weight", 1, "3/2"],
+    ]
+    tree[first : first + 1] = [entry for split in splits for entry in (split, leaf)] + [leaf]
+    return content
+
+
+def _certificate(claim, point, rows, labels, evidence):
+    training = {"sha256": "", "left_out": 0, "labels": labels, "rows": rows}
+    content = {"schema": "rescaleinv-certificate/1", "claim": claim, "point": point, "training": training}
+    content |= {"evidence": evidence, "versions": {}}
+    with_hashes(content)
+    return content
+
+
+def tree_with_directions():
+    """X+ = {(1, 1)}, X- = {(-1, -1)}: weights of unlike signs have no gradients, which two directions show."""
+    classifier = {"weights": ["1/2", "1/2"], "intercept": "0", "multipliers": {"0": "1/4", "1": "1/4"}}
+    classifier["inverse_squared_rescaling"] = ["1", "1"]
+    nothing = {"r": {"0": "1", "1": "1"}, "v": {}}
+    one_side = [{"h": {"0": "1", "1": "-1"}, "t": "0"}, nothing]
+    other_side = [{"h": {"0": "-1", "1": "1"}, "t": "0"}, nothing]
+    tree = [["sign", 0], ["sign", 1], {"r": {"0": "2"}, "v": {}}, *one_side]
+    tree += [["sign", 1], *other_side, {"r": {"1": "2"}, "v": {}}]
+    evidence = {"kind": "tree", "classifier": classifier, "tree": tree}
+    return _certificate("strongly positive", ["3", "3"], [["1", "1"], ["-1", "-1"]], [1, -1], evidence)
+
+
+def row_at_the_origin():
+    """What only one condition each fixes: the multiplier of a tight row that has no part in the gradient (the balance of
+    the classes), the factor of a constant feature, and how two equal rows share a multiplier (their signs)."""
+
+    def side(weights, factors):
+        record = {"weights": weights, "intercept": "-1", "multipliers": {"0": "2/5", "1": "1/5", "2": "1/5"}}
+        return {**record, "inverse_squared_rescaling": factors}
+
+    rows, labels = [["0", "0", "0"], ["2", "2", "0"], ["2", "2", "0"]], [-1, 1, 1]
+    positive, negative = side(["4/5", "1/5", "0"], ["1", "4", "1"]), side(["1/5", "4/5", "0"], ["4", "1", "1"])
+    evidence = {"kind": "two-rescalings", "positive": positive, "negative": negative}
+    return _certificate("neutral", ["2", "0", "7"], rows, labels, evidence)
 
 
 def write_stored():
@@ -198,7 +272,8 @@ def lie(content, rng, roots=("point", "training", "evidence", "claim")):
         if rng.random() < 0.02:
             content[rng.choice(["schema", "versions", "remark"])] = rng.choice(["", {}, "rescaleinv-certificate/2"])
             continue
-        places = [path for path in paths(content[root]) if path and path[0] not in ("sha256", "kind")]
+        deepest = rng.choice([2, 3, 99, 99])  # now and then not one of the many numbers, but what holds them
+        places = [p for p in paths(content[root]) if 0 < len(p) <= deepest and p[0] not in ("sha256", "kind")]
         if not places:
             continue
         path = (root, *rng.choice(places))
@@ -217,7 +292,9 @@ def lie(content, rng, roots=("point", "training", "evidence", "claim")):
             parent[key], parent[other] = parent[other], parent[key]
         elif action < 0.22 and isinstance(parent, dict) and root == "evidence":
             parent[str(rng.randrange(6))] = "1"
-        elif not isinstance(value, (dict, list)):
+        elif isinstance(value, (dict, list)):
+            parent[key] = rng.choice([{}, [], "", None, 3])
+        else:
             parent[key] = _nudged(value, rng)
     return content
 
@@ -227,9 +304,15 @@ def lie_in_complex(data, rng):
     header, *records = (json.loads(line) for line in data.splitlines())
     m, n = len(header["tilt"]), len(header["training"]["rows"][0])
     for _ in range(rng.choice([1, 1, 2, 3])):
-        record = rng.choice(records) if records else [[], []]
+        record = rng.choice([record for record in records if record] or [[[], []]])
         basis, edges = record
-        action = rng.randrange(13)
+        action = rng.randrange(15)
+        if action == 13 and basis:
+            items = [rng.choice(basis), m + n, -1, True, "0", rng.randrange(m + n)]
+            basis[rng.randrange(len(basis))] = rng.choice(items)
+        elif action == 14:
+            change = rng.choice([basis.reverse, basis.clear, edges.clear, record.clear])
+            change()
         if action == 12:
             header[rng.choice(["schema", "versions", "remark", "tilt", "vertices"])] = rng.choice(["", 1, [], {}])
             break

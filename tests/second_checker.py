@@ -4,7 +4,9 @@ It shares no code with ``rescaleinv.verify``. ``proves(text, …)`` is the claim
 or can't be checked. It is slow, and it enumerates all joins of tied cells.
 """
 
+import copy
 import hashlib
+import itertools
 import json
 import re
 from fractions import Fraction
@@ -137,6 +139,9 @@ def _proves(text, rows_text, complexes):
     elif kind == "complex":
         need(claim in ("strongly positive", "strongly negative"))
         strong(evidence, rows, p, claim, complexes)
+    elif kind == "tree":
+        need(claim in ("strongly positive", "strongly negative"))
+        tree_of(evidence, rows, p, claim)
     elif kind == "cover":
         need(claim in ("strongly positive within the range", "strongly negative within the range"))
         covered(evidence, rows, p, 1 if "positive" in claim else -1)
@@ -149,18 +154,24 @@ def _proves(text, rows_text, complexes):
 # 4. two-rescalings
 
 
+def optimal(record, rows):
+    """(w, b) of a classifier that is the maximum-margin one at its rescaling."""
+    w, b, a, d = fields(record, "weights", "intercept", "multipliers", "inverse_squared_rescaling")
+    w, b, a, d = exact_list(w, rows.n), exact(b), by_row(a, rows.m), exact_list(d, rows.n)
+    need(all(value > 0 for value in (*a.values(), *d)))
+    for i in range(rows.m):
+        margin = rows.margin(i, w, b)
+        need(margin == 1 if i in a else margin >= 1)
+    need(sum(value * rows.y[i] for i, value in a.items()) == 0)
+    for j in range(rows.n):
+        need(d[j] * w[j] == sum(value * rows.y[i] * rows.x[i][j] for i, value in a.items()))
+    return w, b
+
+
 def two_rescalings(evidence, rows, p):
     _, positive, negative = fields(evidence, "kind", "positive", "negative")
     for record, is_positive in ((positive, True), (negative, False)):
-        w, b, a, d = fields(record, "weights", "intercept", "multipliers", "inverse_squared_rescaling")
-        w, b, a, d = exact_list(w, rows.n), exact(b), by_row(a, rows.m), exact_list(d, rows.n)
-        need(all(value > 0 for value in (*a.values(), *d)))
-        for i in range(rows.m):
-            margin = rows.margin(i, w, b)
-            need(margin == 1 if i in a else margin >= 1)
-        need(sum(value * rows.y[i] for i, value in a.items()) == 0)
-        for j in range(rows.n):
-            need(d[j] * w[j] == sum(value * rows.y[i] * rows.x[i][j] for i, value in a.items()))
+        w, b = optimal(record, rows)
         need((dot(w, p) + b >= 0) == is_positive)
 
 
@@ -328,7 +339,169 @@ def refutes(vector, tight, signs, rows):
     return min(products) >= 0 and max(products) > 0 and all(rows.margin(i, h, t) <= 0 for i in tight)
 
 
-# 6. the range
+# 6. the tree
+
+
+class Node:
+    def __init__(self, n, m):
+        self.sign = [0] * n
+        self.least = {kind: [Fraction(0)] * n for kind in ("ratio", "weight", "gradient")}
+        self.most = {kind: [None] * n for kind in ("ratio", "weight", "gradient")}
+        self.out, self.at_most_1 = [False] * m, [False] * m
+
+    def with_fact(self, **facts):
+        node = copy.deepcopy(self)
+        for name, (k, value) in facts.items():
+            getattr(node, name)[k] = value
+        return node
+
+    def at_least(self, kind, j, at):
+        node = copy.deepcopy(self)
+        node.least[kind][j] = max(at, node.least[kind][j])
+        return node
+
+    def at_most(self, kind, j, at):
+        node = copy.deepcopy(self)
+        before = node.most[kind][j]
+        node.most[kind][j] = at if before is None else min(at, before)
+        return node
+
+    def half_planes(self, j):
+        """The region of (x, y) = (|w_j|, |mu_j|) as p x + q y <= c."""
+        planes = [
+            (Fraction(-1), Fraction(0), -self.least["weight"][j]),
+            (Fraction(0), Fraction(-1), -self.least["gradient"][j]),
+        ]
+        planes.append((self.least["ratio"][j], Fraction(-1), Fraction(0)))
+        for kind, p, q in (("weight", 1, 0), ("gradient", 0, 1)):
+            if self.most[kind][j] is not None:
+                planes.append((Fraction(p), Fraction(q), self.most[kind][j]))
+        if self.most["ratio"][j] is not None:
+            planes.append((-self.most["ratio"][j], Fraction(1), Fraction(0)))
+        return planes
+
+
+def corners(planes):
+    found = []
+    for (p, q, c), (r, s, d) in itertools.combinations(planes, 2):
+        determinant = p * s - q * r
+        if determinant:
+            x, y = (c * s - q * d) / determinant, (p * d - c * r) / determinant
+            if all(u * x + v * y <= e for u, v, e in planes):
+                found.append((x, y))
+    return found
+
+
+def supremum(planes, a, b):
+    """Of a x + b y - x y over a region in x, y >= 0 that has a corner; ``No`` if it is infinite.
+
+    Every edge, and every ray that goes to infinity, is looked at by itself.
+    """
+    found = corners(planes)
+    values = [a * x + b * y - x * y for x, y in found]
+    for p, q, c in planes:  # along the edge p x + q y = c: a quadratic function of the parameter k
+        along = (q, -p)
+        ends = [point for point in found if p * point[0] + q * point[1] == c]
+        if not ends:
+            continue
+        x0, y0 = ends[0]
+        curvature = -along[0] * along[1]
+        slope = a * along[0] + b * along[1] - x0 * along[1] - y0 * along[0]
+        lowest, highest = None, None  # the values of k for which the point is in the region
+        empty = False
+        for u, v, e in planes:
+            speed, room = u * along[0] + v * along[1], e - u * x0 - v * y0
+            if speed > 0:
+                highest = room / speed if highest is None else min(highest, room / speed)
+            elif speed < 0:
+                lowest = room / speed if lowest is None else max(lowest, room / speed)
+            elif room < 0:
+                empty = True
+        if empty:
+            continue
+        for limit, direction in ((highest, 1), (lowest, -1)):
+            if limit is None:
+                need(curvature < 0 or (curvature == 0 and direction * slope <= 0))
+        if curvature < 0:
+            k = -slope / (2 * curvature)
+            k = k if highest is None else min(k, highest)
+            k = k if lowest is None else max(k, lowest)
+            values.append(a * x0 + b * y0 - x0 * y0 + slope * k + curvature * k * k)
+    return max(values)
+
+
+def tree_of(evidence, rows, p, claim):
+    _, classifier, tree = fields(evidence, "kind", "classifier", "tree")
+    w, b = optimal(classifier, rows)
+    value = dot(w, p) + b
+    need(value > 0 if claim == "strongly positive" else value < 0)
+    need(type(tree) is list)
+    g = [[y * (a - c) for a, c in zip(x, p, strict=True)] for x, y in zip(rows.x, rows.y, strict=True)]
+    stack = [Node(rows.n, rows.m)]
+    for entry in tree:
+        need(stack)
+        node = stack.pop()
+        if type(entry) is list:
+            stack += halves(entry, node, rows)
+        else:
+            need(type(entry) is dict)
+            if "h" in entry:
+                stack.append(vanishing(entry, node, rows, g))
+            else:
+                exclude(entry, node, rows, g)
+    need(not stack)
+
+
+def halves(entry, node, rows):
+    need(len(entry) in (2, 3) and is_integer(entry[1]) and entry[1] >= 0)
+    kind, k = entry[:2]
+    if kind == "row":
+        need(len(entry) == 2 and k < rows.m)
+        return [node.with_fact(at_most_1=(k, True)), node.with_fact(out=(k, True))]
+    need(k < rows.n)
+    if kind == "sign":
+        need(len(entry) == 2 and node.sign[k] == 0)
+        return [node.with_fact(sign=(k, -1)), node.with_fact(sign=(k, 1))]
+    need(type(kind) is str and kind in node.least and len(entry) == 3)
+    at = exact(entry[2])
+    need(at >= 0)
+    return [node.at_least(kind, k, at), node.at_most(kind, k, at)]
+
+
+def vanishing(entry, node, rows, g):
+    h, t = fields(entry, "h", "t")
+    h, t = by_row(h, rows.n), exact(t)
+    need(h and all(value * node.sign[j] > 0 for j, value in h.items()))
+    for i in range(rows.m):
+        need(node.out[i] or sum(value * g[i][j] for j, value in h.items()) + t * rows.y[i] <= 0)
+    for j in h:
+        node = node.at_most("weight", j, Fraction(0))
+    return node
+
+
+def exclude(entry, node, rows, g):
+    r, v = fields(entry, "r", "v")
+    r, v = by_row(r, rows.m), by_row(v, rows.n)
+    need(all(value >= 0 or node.at_most_1[i] for i, value in r.items()))
+    total = sum(r.values(), Fraction(0))
+    for label in (1, -1):
+        inside = [i for i in range(rows.m) if rows.y[i] == label and not node.out[i]]
+        if not inside:
+            return
+        total += min(sum((value * g[i][j] for j, value in v.items()), Fraction(0)) for i in inside) / 2
+    regions = {j: node.half_planes(j) for j in range(rows.n) if node.sign[j]}
+    if any(not corners(planes) for planes in regions.values()):  # x, y >= 0: a region that has no corner is empty
+        return
+    for j in range(rows.n):
+        price, s = sum((value * g[i][j] for i, value in r.items()), Fraction(0)), node.sign[j]
+        if s == 0:
+            need(price == 0 and v.get(j, 0) == 0)
+        else:
+            total -= supremum(regions[j], s * price, s * v.get(j, Fraction(0)))
+    need(total > 1)
+
+
+# 7. the range
 
 
 class Range:
