@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -28,6 +29,17 @@ def shown(value: Any) -> str:
 def is_number(value: Any) -> bool:
     """A real number and not nan; True and False are no numbers here."""
     return isinstance(value, Real) and not _is_bool(value) and not math.isnan(value)
+
+
+def is_sequence(value: Any) -> bool:
+    """One thing after the other in one dimension: not text, not a mapping, not a table.
+
+    >>> is_sequence([1, 2]), is_sequence("ab"), is_sequence(5)
+    (True, False, False)
+    """
+    return (
+        isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)) and getattr(value, "ndim", 1) == 1
+    )
 
 
 def _is_bool(value: Any) -> bool:
@@ -81,7 +93,9 @@ def checked_n_jobs(value: Any, name: str = "n_jobs") -> int | None:
     if value is None:
         return None
     if not isinstance(value, Integral) or _is_bool(value) or value == 0:
-        raise InputError(f"{name} is {shown(value)}; a number of workers is needed, -1 for all processors, or None for one")
+        raise InputError(
+            f"{name} is {shown(value)}; a number of workers is needed, -1 for all processors, or None for one"
+        )
     return int(value)
 
 
