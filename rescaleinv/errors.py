@@ -5,7 +5,10 @@ _MOST_SHOWN = 20
 
 
 class RescaleInvError(Exception):
-    """Base class of every error that rescaleinv raises on purpose."""
+    """Base class of every error that rescaleinv raises on purpose. Its text is one line, whatever value is shown in it."""
+
+    def __str__(self) -> str:
+        return " ".join(super().__str__().split())
 
 
 class InputError(RescaleInvError, ValueError):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from rescaleinv._util.parameters import checked_count, is_number
+from rescaleinv._util.parameters import checked_count, is_number, is_sequence
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray
 from rescaleinv.audit.features import neutral_without, rescaled_alone
@@ -21,7 +21,7 @@ from rescaleinv.audit.scalings import checked_scalings, labels_after
 from rescaleinv.errors import InputError, LeftOutWarning
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import StrongReport, strong_report
-from rescaleinv.theory.inputs import as_matrix, column_names
+from rescaleinv.theory.inputs import as_matrix, column_names, is_missing
 from rescaleinv.verdict import Verdicts
 
 # Vertices of the complex times features: up to here the complexes without each of the features are a matter of seconds.
@@ -182,6 +182,8 @@ def _point_names(X: Any, n: int) -> list[str]:
 
 
 def _class_names(given: Sequence[Any] | None, model: RescaleInvariantSVC) -> tuple[str, str]:
+    if given is not None and not is_sequence(given):
+        raise InputError(f"class_names is {given!r}; two different names are needed, the negative class first")
     names = [str(name) for name in (model.classes_.tolist() if given is None else given)]
     if len(names) != 2 or names[0] == names[1]:
         raise InputError(f"class_names is {given!r}; two different names are needed, the negative class first")
@@ -192,13 +194,15 @@ def _truth(y_test: Any, model: RescaleInvariantSVC, n: int) -> npt.NDArray[np.in
     """+1, -1, and 0 where the class is not known."""
     if y_test is None:
         return np.zeros(n, dtype=np.int8)
+    if not is_sequence(y_test):
+        raise InputError(f"y_test is {y_test!r}; a sequence with one label per point is needed")
     labels = list(y_test)
     if len(labels) != n:
         raise InputError(f"y_test has {len(labels)} labels for {n} points; one a point is needed, None if not known")
     negative, positive = model.classes_.tolist()
     signs = np.zeros(n, dtype=np.int8)
     for i, label in enumerate(labels):
-        if label is None or label != label:
+        if is_missing(label):
             continue
         if label not in (negative, positive):
             raise InputError(f"y_test has {label!r} at point {i}; the classes are {negative!r} and {positive!r}")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rescaleinv._util.files import checked_path
+from rescaleinv._util.parameters import is_sequence
 from rescaleinv._util.tables import ENDINGS, check_table_name
 from rescaleinv.batch.csv_groups import EXACT_INTEGERS, Group, parse_group, require_exact, scan_csv
 from rescaleinv.errors import InputError
@@ -71,6 +72,8 @@ class TableFile:
 def find_files(inputs: Paths) -> list[Path]:
     """The files that are meant: paths, patterns such as ``data/*.csv``, and folders with all tables in them."""
     found: list[Path] = []
+    if not isinstance(inputs, (str, Path)) and not is_sequence(inputs):
+        raise InputError(f"inputs is {inputs!r}; a path, or a sequence of paths, is needed")
     for given in [inputs] if isinstance(inputs, (str, Path)) else list(inputs):
         path = checked_path(given, "an input")
         if path.is_dir():

@@ -17,7 +17,7 @@ from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.theory.optimality import probe_cell
 from rescaleinv.theory.rationals import rational_text
 from rescaleinv.theory.svm import SHORT_BITS, exact_svm_at
-from rescaleinv.theory.training_set import TrainingSet
+from rescaleinv.theory.training_set import TrainingSet, require_training_set
 
 # Squared factors are rounded to this many bits: few bits make short certificates, a float's full 53 are the last resort.
 _BITS = (SHORT_BITS, 53)
@@ -153,6 +153,7 @@ def neutral_certificate(
     >>> check(certificate.to_json())
     'neutral'
     """
+    require_training_set(training_set)
     values = as_matrix([point], what="the point", n_features=training_set.n_features)[0]
     exact_point = [Fraction(x) for x in values.tolist()]
     return certificate_from(

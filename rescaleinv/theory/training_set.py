@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from rescaleinv._util.parameters import is_sequence
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import InputError
 from rescaleinv.theory.conditioning import Conditioning
@@ -64,7 +65,10 @@ class TrainingSet:
         if len(features) == 1:
             raise InputError("the training set has one row (1 sample); both classes are needed, so two rows at least")
         signs, classes = as_labels(y, len(features), positive)
-        names = feature_names if feature_names is not None else column_names(X)
+        for given, what in ((feature_names, "feature_names"), (row_numbers, "row_numbers")):
+            if given is not None and not is_sequence(given):
+                raise InputError(f"{what} is {given!r}; a sequence is needed, or None")
+        names = list(feature_names) if feature_names is not None else column_names(X)
         if names is not None and len(names) != features.shape[1]:
             raise InputError(f"{len(names)} feature names were given for {features.shape[1]} features")
         numbers = np.arange(len(features)) if row_numbers is None else np.array([*row_numbers])

@@ -58,8 +58,12 @@ def checked_weights(sample_weight: Any, features: FloatArray) -> FloatArray:
     """One weight >= 0 a row, not all of them zero; 1 where none are given."""
     try:
         weights: FloatArray = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
+    except TypeError as error:
+        raise InputTypeError(f"sample_weight is not a sequence of numbers: {error}") from error
     except ValueError as error:
         raise InputError(str(error)) from error
+    if not np.isfinite(weights).all():
+        raise InputError("sample_weight has NaN or infinity; one finite number per row is needed")
     return weights
 
 

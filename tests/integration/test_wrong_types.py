@@ -135,7 +135,7 @@ CALLS = {
     ),
     "strong_report": (
         rescaleinv.strong_report,
-        {"y_true": [1, -1], "verdicts": VERDICTS, "y_pred": [1, 1], "classes": (-1, 1)},
+        {"y_true": [1, -1], "verdicts": VERDICTS, "baseline": [1, 1], "classes": (-1, 1)},
     ),
     "verdict_confusion": (rescaleinv.verdict_confusion, {"y_true": [1, -1], "verdicts": VERDICTS}),
 }

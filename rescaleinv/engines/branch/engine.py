@@ -96,7 +96,7 @@ class GapEngine(Engine):
             raise InputError("the gap engine needs a finite scale_range, such as 2 for factors in [1/2, 2]")
         self.limits: FloatArray = limits
         self.groups: IntArray = as_groups(groups, n, names)
-        self.penalties: FloatArray | None = None if penalties is None else np.asarray(penalties, dtype=np.float64)
+        self.penalties: FloatArray | None = None if penalties is None else _numbers(penalties)
         if self.penalties is not None and self.penalties.shape != (training_set.n_rows,):
             raise InputError(
                 f"penalties has shape {self.penalties.shape}; one for each of {training_set.n_rows} rows is needed"
@@ -233,3 +233,13 @@ class GapEngine(Engine):
         if decision.cover is None or decision.sign != verdict:
             raise CertificateError(f"the verdict was not found again: {decision.reason or 'another one was'}")
         return self._certificate(row, decision)
+
+
+def _numbers(penalties: Any) -> FloatArray:
+    try:
+        given = np.asarray(penalties)
+        if given.dtype.kind not in "iuf":
+            raise TypeError(f"values of type {given.dtype}")
+        return given.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"penalties is {penalties!r}; one number per row is needed ({error})") from error

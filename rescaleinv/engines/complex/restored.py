@@ -20,13 +20,13 @@ _CLEARLY_EQUAL = 1e-11
 def require_true_solutions(training_set: TrainingSet, vertices: Vertices) -> None:
     """A ``ValueError`` unless each solution is that of its basis, and classifies every row with margin 1 or more."""
     solutions = vertices.solutions
-    scale = np.maximum(np.abs(solutions).max(axis=0), np.finfo(float).tiny)
+    scale = np.abs(solutions).max(axis=0)
     signs = training_set.signs.astype(np.float64)
     signed = np.column_stack([training_set.conditioned, np.ones(training_set.n_rows)]) * signs[:, None]
     for start in range(0, len(solutions), _AT_A_TIME):
         part = slice(start, start + _AT_A_TIME)
-        error = np.abs(_solved(signed, vertices.bases[part]) - solutions[part]) / scale
-        doubtful = np.flatnonzero(~(error.max(axis=1) <= _CLEARLY_EQUAL))  # a nan, of a singular basis, is doubtful
+        error = np.abs(_solved(signed, vertices.bases[part]) - solutions[part])
+        doubtful = np.flatnonzero(~(error <= _CLEARLY_EQUAL * scale).all(axis=1))  # so is the nan of a singular basis
         for i in doubtful.tolist():
             _require_exactly(training_set, vertices, start + i, scale)
         sizes = np.abs(solutions[part]) @ np.abs(signed).T
