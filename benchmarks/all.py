@@ -19,20 +19,28 @@ from pathlib import Path
 
 from benchmarks.common import RESULTS, code_digests
 
-# result -> the command that writes it
-COMMANDS: dict[str, list[str]] = {
-    "agreement": ["benchmarks.agreement"],
-    "batch": ["benchmarks.batch"],
-    "engines": ["benchmarks.engines"],
-    "gap": ["benchmarks.gap"],
-    "invariance": ["benchmarks.invariance"],
-    "proof": ["benchmarks.proof"],
+# results that another module than the one of their name writes
+_OTHER_COMMANDS: dict[str, list[str]] = {
     "paper_tables": ["benchmarks.paper.tables"],
     **{
         f"scalings_{part}": ["benchmarks.scalings.all", "--only", part]
         for part in ("bns", "solver", "shaping", "selection", "online")
     },
 }
+
+
+def names() -> list[str]:
+    """Every result that is stored."""
+    return sorted(path.stem for path in RESULTS.glob("*.json"))
+
+
+def command(name: str) -> list[str]:
+    """The module that writes a result, with its arguments.
+
+    >>> command("gap"), command("scalings_bns")
+    (['benchmarks.gap'], ['benchmarks.scalings.all', '--only', 'bns'])
+    """
+    return _OTHER_COMMANDS.get(name, [f"benchmarks.{name}"])
 
 
 def state(name: str, now: dict[str, str], folder: Path = RESULTS) -> str:
@@ -57,17 +65,17 @@ def run(names: Iterable[str]) -> int:
     failed = 0
     for name in names:
         print(f"== {name}", flush=True)
-        failed += subprocess.run([sys.executable, "-m", *COMMANDS[name]]).returncode != 0
+        failed += subprocess.run([sys.executable, "-m", *command(name)]).returncode != 0
     return failed
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="only say which results are stale")
-    parser.add_argument("--only", nargs="+", choices=COMMANDS, metavar="NAME", help=", ".join(COMMANDS))
+    parser.add_argument("--only", nargs="+", choices=names(), metavar="NAME", help=", ".join(names()))
     options = parser.parse_args(arguments)
     now = code_digests()
-    states = {name: state(name, now) for name in options.only or COMMANDS}
+    states = {name: state(name, now) for name in options.only or names()}
     for name, text in states.items():
         print(f"{name:20s} {text}")
     if options.list:
