@@ -98,6 +98,7 @@ def workspace(m: int, n: int) -> tuple[npt.NDArray[Any], ...]:
         np.zeros((9, size), dtype=np.int64),
         np.zeros((3 + n + 1, m)),
         np.zeros(m + n, dtype=np.uint8),
+        np.zeros((2, m + size)),
     )
 
 
