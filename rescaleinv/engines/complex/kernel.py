@@ -52,7 +52,10 @@ class Field(NamedTuple):
 
 
 class Training(NamedTuple):
-    """Rows y_i (x_i, 1), their residues, the direction of the perturbation, and the residues of powers of two."""
+    """Rows y_i (x_i, 1), their residues, the direction of the perturbation, and the residues of powers of two.
+
+    Error bounds are multiplied by ``caution``, which is 1 unless a walk has gone wrong before.
+    """
 
     field: Field
 
@@ -60,6 +63,7 @@ class Training(NamedTuple):
     residues: npt.NDArray[np.uint64]
     perturbation: npt.NDArray[np.float64]
     powers: npt.NDArray[np.uint64]
+    caution: float
 
 
 class Basis(NamedTuple):
@@ -1189,7 +1193,8 @@ def expand(items, training, with_residues, workspace, neighbours, ends, solution
     if error == 1.0:
         return UNDECIDED
     # relative errors of plain floats, and what pairs of floats can tell from zero
-    accuracy = Accuracy(max(1e-14, 2 * error), max(1e-24, 100 * error * error), with_residues)
+    noise, tiny = max(1e-14, 2 * error), max(1e-24, 100 * error * error)
+    accuracy = Accuracy(training.caution * noise, training.caution * tiny, with_residues)
     if not with_residues and accuracy.noise > 1e-10:
         return AMBIGUOUS
     if with_residues:
