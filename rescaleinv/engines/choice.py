@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import threading
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from rescaleinv._util.locks import ForkSafeLock
 from rescaleinv.engines import REGISTRY, Abilities, Engine, EngineSettings, engine_names, full_name, registered
 from rescaleinv.errors import InputError, NotAvailableError
 from rescaleinv.theory.inputs import listing
@@ -45,20 +45,13 @@ class EngineChoice:
         self.name, self.reason = name, reason
         self._training_set, self._settings, self._fallback = training_set, settings, fallback
         self._engine: Engine | None = None
-        self._lock: Any = threading.Lock()
+        self._lock = ForkSafeLock()
 
     def __str__(self) -> str:
         return self.name
 
     def __repr__(self) -> str:
         return f"EngineChoice({self.name!r}: {self.reason})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
 
     @property
     def abilities(self) -> Abilities:

@@ -1,4 +1,4 @@
-"""Compiled code is made, or read from its cache, before any clock starts: no time limit pays for the first use of an engine."""
+"""Compiled code is made, or read from its cache, before any clock starts: no time limit pays for it."""
 
 from __future__ import annotations
 

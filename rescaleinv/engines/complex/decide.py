@@ -42,11 +42,14 @@ class _Values:
 class ExactDecisions:
     """Decides points by the vertices of ``reduced``, the rows of the training set that matter."""
 
-    def __init__(self, training_set: TrainingSet, reduced: TrainingSet, vertices: Vertices) -> None:
+    def __init__(
+        self, training_set: TrainingSet, reduced: TrainingSet, vertices: Vertices, seconds: float | None = None
+    ) -> None:
         self.training_set = training_set
         self.reduced = reduced
         self.vertices = vertices
         self.exact = ExactVertices(reduced, vertices)
+        self.seconds = seconds  # for the question whether a tie is attained, of one point
 
     def near(self, points: FloatArray) -> FloatArray:
         """For each point, how near zero its least or largest decision value must be to have no sign of its own."""
@@ -69,7 +72,7 @@ class ExactDecisions:
             return Decision(Verdict.STRONGLY_POSITIVE, lower, upper)
         if any_positive:
             return Decision(Verdict.NEUTRAL, lower, upper)
-        tie = attained_tie(self.reduced, [self.exact[v] for v, value in exact.items() if value == 0])
+        tie = attained_tie(self.reduced, [self.exact[v] for v, value in exact.items() if value == 0], self.seconds)
         if not tie.decided:
             why = "the largest decision value is 0, and whether a finite rescaling attains it was not decided"
             return Decision(Verdict.UNKNOWN, lower, upper, why)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import math
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 
 from rescaleinv import verify
+from rescaleinv._util.locks import ForkSafeLock
 from rescaleinv._util.parameters import (
     available_processors,
     checked_count,
@@ -60,6 +61,9 @@ class ComplexEngine(Engine):
     max_vertices, max_seconds, max_bytes : optional
         The budget of the enumeration. When it is used up, the vertices found so far still prove points neutral where they
         can; the other points go to ``fallback`` if there is one, and are UNKNOWN if not.
+    time_limit : float, optional
+        Seconds per point. The first ``certify`` may enumerate for this long times the number of points, and a later one
+        that allows twice as much tries again. Whether a finite rescaling attains a tie is left open after this time.
     fallback : Engine, optional
         Decides the points that an incomplete enumeration leaves open.
     n_jobs : int, optional
@@ -89,6 +93,7 @@ class ComplexEngine(Engine):
         max_vertices: int | None = 20_000_000,
         max_seconds: float | None = None,
         max_bytes: int | None = 8 * 2**30,
+        time_limit: float | None = None,
         fallback: Engine | None = None,
         n_jobs: int | None = None,
         left_out: int = 0,
@@ -101,17 +106,18 @@ class ComplexEngine(Engine):
             checked_time_limit(max_seconds, "max_seconds"),
             checked_limit(max_bytes, "max_bytes"),
         )
+        self.time_limit: float | None = checked_time_limit(time_limit)
         self.fallback: Engine | None = fallback
         # each thread has its own memory to work in, and more threads than processors are no faster
         self.n_threads: int = min(n_workers(n_jobs), available_processors())
         self.left_out: int = checked_count(left_out, "left_out")
         self.progress: bool | None = progress
         self.proof: ComplexProof | None = None
-        self._lock: Any = threading.Lock()
+        self._lock: ForkSafeLock = ForkSafeLock()
         self._vertices: Vertices | None = None
-        self.only_read: bool = (
-            False  # the vertices are from a file: "certified" is not said of what nobody computed here
-        )
+        # the vertices are from a file: "certified" is not said of what nobody computed here
+        self.only_read: bool = False
+        self._allowed: float = math.inf  # seconds that an enumeration had, if the number of points set its limit
 
     name = "complex"
 
@@ -122,34 +128,45 @@ class ComplexEngine(Engine):
         return cls(
             training_set,
             max_seconds=settings.max_seconds,
+            time_limit=settings.time_limit,
             fallback=settings.fallback,
             n_jobs=settings.n_jobs,
             left_out=settings.left_out,
             **options,
         )
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
-
     def precompute(self) -> None:
         """Enumerate the vertices now; otherwise the first ``certify`` does it."""
+        self._enumerate(self.budget)
+
+    def _enumerate(self, budget: Budget) -> None:
+        """Enumerate the vertices unless that was done, or was stopped when it had at least half of this time."""
         with self._lock:
-            if self._vertices is not None:
+            seconds = math.inf if budget.seconds is None else budget.seconds
+            known = self._vertices
+            if known is not None and (not known.stopped or seconds < 2 * self._allowed):
                 return
             self._reduce()
             with progress_bar("vertices", self.progress) as bar:
-                self._keep(
-                    enumerate_vertices(
-                        self._reduced,
-                        self.budget,
-                        n_threads=self.n_threads,
-                        report=lambda found, still_open: bar.show(found, f"{still_open:,} still open"),
-                    )
+                found = enumerate_vertices(
+                    self._reduced,
+                    budget,
+                    n_threads=self.n_threads,
+                    report=lambda found, still_open: bar.show(found, f"{still_open:,} still open"),
                 )
+            out_of_time = found.stopped == budget.exceeded(0, math.inf, 0)
+            self._allowed = seconds if out_of_time and budget != self.budget else math.inf
+            self._keep(found)
+
+    def _require_vertices(self) -> None:
+        if self._vertices is None:
+            self._enumerate(self.budget)
+
+    def _enumerate_for(self, n_points: int) -> None:
+        """Enumerate for no longer than the time limit allows for so many points."""
+        if self.time_limit is not None:
+            most = math.inf if self.budget.seconds is None else self.budget.seconds
+            self._enumerate(replace(self.budget, seconds=min(self.time_limit * max(n_points, 1), most)))
 
     def restore(self, vertices: Vertices, *, trusted: bool = False) -> None:
         """Take vertices that were stored; a ``ValueError`` where they can't be those of this training set."""
@@ -180,7 +197,7 @@ class ComplexEngine(Engine):
         self._reduced = self.training_set.subset(self._kept)
 
     def _keep(self, vertices: Vertices) -> None:
-        self._decisions: ExactDecisions = ExactDecisions(self.training_set, self._reduced, vertices)
+        self._decisions: ExactDecisions = ExactDecisions(self.training_set, self._reduced, vertices, self.time_limit)
         self.__dict__.pop("_outer_solutions", None)
         self._vertices = vertices
 
@@ -208,20 +225,20 @@ class ComplexEngine(Engine):
     @property
     def vertices(self) -> Vertices:
         """The vertices in the conditioned units of ``reduced_training_set``."""
-        self.precompute()
+        self._require_vertices()
         assert self._vertices is not None
         return self._vertices
 
     @property
     def decisions(self) -> ExactDecisions:
         """What the vertices say of single points, exactly."""
-        self.precompute()
+        self._require_vertices()
         return self._decisions
 
     @property
     def reduced_training_set(self) -> TrainingSet:
         """The training set without the rows that can't matter; the vertices' bases number its rows."""
-        self.precompute()
+        self._require_vertices()
         return self._reduced
 
     @property
@@ -316,6 +333,7 @@ class ComplexEngine(Engine):
 
     def certify_checked(self, rows: FloatArray) -> Verdicts:
         """``certify`` for a matrix that was already checked."""
+        self._enumerate_for(len(rows))
         lower, upper = self.decision_ranges(rows)
         near = self.decisions.near(rows)
         code = np.full(len(rows), Verdict.UNKNOWN, dtype=np.int8)

@@ -52,7 +52,10 @@ class Field(NamedTuple):
 
 
 class Training(NamedTuple):
-    """Rows y_i (x_i, 1), their residues, the direction of the perturbation, and the residues of powers of two."""
+    """Rows y_i (x_i, 1), their residues, the direction of the perturbation, and the residues of powers of two.
+
+    Error bounds are multiplied by ``caution``, which is 1 unless a walk has gone wrong before.
+    """
 
     field: Field
 
@@ -60,6 +63,7 @@ class Training(NamedTuple):
     residues: npt.NDArray[np.uint64]
     perturbation: npt.NDArray[np.float64]
     powers: npt.NDArray[np.uint64]
+    caution: float
 
 
 class Basis(NamedTuple):
@@ -92,12 +96,17 @@ class Vertex(NamedTuple):
 
 
 class Slacks(NamedTuple):
-    """How far rows are from being tight, the rates, the sizes of the terms, and margins per tight row's margin."""
+    """How far rows are from being tight, the rates, the sizes of the terms, and margins per tight row's margin.
+
+    ``speed`` and ``speed_scale`` are those of rows and then of weights along the edge that is being followed.
+    """
 
     value: npt.NDArray[np.float64]
     rate: npt.NDArray[np.float64]
     scale: npt.NDArray[np.float64]
     products: npt.NDArray[np.float64]
+    speed: npt.NDArray[np.float64]
+    speed_scale: npt.NDArray[np.float64]
 
 
 class Accuracy(NamedTuple):
@@ -983,35 +992,65 @@ def _with_error(new, relative, scale):
 
 
 @_step
-def _follow(training, basis, move, inverse, vertex, slacks, direction, accuracy):
-    """What is met first along an edge: a row that becomes tight or a weight (m + j) that becomes zero."""
-    slack, slack_rate, slack_scale = slacks.value, slacks.rate, slacks.scale
-    weight, weight_rate, along = vertex.weight, vertex.rate, direction.high
+def _look_ahead(training, basis, move, inverse, vertex, slacks, direction, noise):
+    """How fast rows and weights approach zero along an edge, in floats; returns a distance at which one is met for sure.
+
+    Nothing that is clearly farther away need be known exactly: of an integer table's many zero speeds hardly any matter.
+    """
+    slack, slack_scale, speeds, scales = slacks.value, slacks.scale, slacks.speed, slacks.speed_scale
+    weight, along = vertex.weight, direction.high
     size, tight, in_basis, products, sign = basis.size, basis.tight, basis.in_basis, slacks.products, vertex.sign
     rows, z = training.rows, move.feature
     m = rows.shape[0]
-    noise, tiny, with_residues = accuracy
-    reached, best = -1, Meeting(0.0, 0.0, _ZERO, 0.0, 0.0, _ZERO, 0.0, 0.0)
+    limit = np.inf
     for candidate in range(m + size - 1):
         j = candidate - m
         if j < 0:
             if in_basis[candidate]:
                 continue
+            value, scale = slack[candidate], slack_scale[candidate]
             if z < 0:
                 speed = -products[candidate, move.number]
             else:
-                speed = rows[candidate, z]
+                speed, terms = rows[candidate, z], abs(rows[candidate, z])
                 for i in range(size):
-                    speed -= products[candidate, i] * rows[tight[i], z]
+                    product = products[candidate, i] * rows[tight[i], z]
+                    speed -= product
+                    terms += abs(product)
                 speed *= -move.turn
-            value, rate, scale = slack[candidate], slack_rate[candidate], slack_scale[candidate]
+                scale = max(scale, terms)
         else:
-            speed = -sign[j] * along[j]
-            scale = 0.0
+            value, speed, scale = sign[j] * weight[j], -sign[j] * along[j], 0.0
             for i in range(size):
-                scale = max(scale, abs(inverse[j, i]))
+                term = abs(inverse[j, i])
+                scale += term if z < 0 else term * max(1.0, abs(rows[tight[i], z]))
+        speeds[candidate], scales[candidate] = speed, scale
+        blur = 10 * noise * scale
+        if speed > 2 * blur:
+            limit = min(limit, (value + blur) / (speed - blur))
+    return limit
+
+
+@_step
+def _follow(training, basis, move, inverse, vertex, slacks, direction, accuracy):
+    """What is met first along an edge: a row that becomes tight or a weight (m + j) that becomes zero."""
+    slack, slack_rate, speeds, scales = slacks.value, slacks.rate, slacks.speed, slacks.speed_scale
+    weight, weight_rate, in_basis, sign = vertex.weight, vertex.rate, basis.in_basis, vertex.sign
+    m = training.rows.shape[0]
+    noise, tiny, with_residues = accuracy
+    limit = _look_ahead(training, basis, move, inverse, vertex, slacks, direction, noise)
+    reached, best = -1, Meeting(0.0, 0.0, _ZERO, 0.0, 0.0, _ZERO, 0.0, 0.0)
+    for candidate in range(m + basis.size - 1):
+        j = candidate - m
+        if j < 0:
+            if in_basis[candidate]:
+                continue
+            value, rate = slack[candidate], slack_rate[candidate]
+        else:
             value, rate = sign[j] * weight[j], sign[j] * weight_rate[j]
-        if speed < -max(_NEAR, 10 * noise) * scale:
+        speed, scale = speeds[candidate], scales[candidate]
+        blur = 10 * noise * scale
+        if speed < -max(_NEAR * scale, blur) or value - blur > limit * (max(speed, 0.0) + blur):
             continue
         new = Meeting(value, 0.0, _ZERO, speed, 0.0, _ZERO, rate, 0.0)
         if with_residues:
@@ -1138,7 +1177,7 @@ def expand(items, training, with_residues, workspace, neighbours, ends, solution
     """
     rows = training.rows
     m, n = rows.shape[0], rows.shape[1] - 1
-    floats, residues, integers, tall, in_basis = workspace
+    floats, residues, integers, tall, in_basis, ahead = workspace
     tight, support, empty = integers[0], integers[1], integers[2]
     size = _read_basis(items, m, n, tight, support, empty, in_basis)
     if size < 0:
@@ -1154,7 +1193,8 @@ def expand(items, training, with_residues, workspace, neighbours, ends, solution
     if error == 1.0:
         return UNDECIDED
     # relative errors of plain floats, and what pairs of floats can tell from zero
-    accuracy = Accuracy(max(1e-14, 2 * error), max(1e-24, 100 * error * error), with_residues)
+    noise, tiny = max(1e-14, 2 * error), max(1e-24, 100 * error * error)
+    accuracy = Accuracy(training.caution * noise, training.caution * tiny, with_residues)
     if not with_residues and accuracy.noise > 1e-10:
         return AMBIGUOUS
     if with_residues:
@@ -1170,7 +1210,7 @@ def expand(items, training, with_residues, workspace, neighbours, ends, solution
     solution[:] = 0.0
     for j in range(size):
         solution[support[j]] = vertex.weight[j]
-    slacks = Slacks(tall[0], tall[1], tall[2], tall[3:].reshape(m, n + 1))
+    slacks = Slacks(tall[0], tall[1], tall[2], tall[3:].reshape(m, n + 1), ahead[0], ahead[1])
     status = _find_slacks(training, basis, inverse.high, vertex, accuracy, slacks)
     if status < 0:
         return status

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -92,13 +94,15 @@ class Tie:
     refutations: list[list[Fraction]]
 
 
-def attained_tie(training_set: TrainingSet, zeros: list[ExactVertex]) -> Tie:
+def attained_tie(training_set: TrainingSet, zeros: list[ExactVertex], seconds: float | None = None) -> Tie:
     """Given all vertices with f = 0 where f <= 0 everywhere: is f = 0 at some classifier of RO(X), and not only at a limit?
 
     The classifiers of the closure with f = 0 are the cells all of whose vertices have f = 0. Each such cell is the least
     one that holds some of these vertices: it is tight where all of them are, and has the signs that any of them has.
     Whether it is a cell of RO(X) is the test of docs/theory.md, section 2, zeros included.
+    There may be many cells; after ``seconds`` the question is left open.
     """
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
     seen: dict[tuple[frozenset[int], tuple[int, ...]], list[ExactVertex]] = {}
     refutations = []
     waiting = [(vertex.tight, vertex.signs, [vertex]) for vertex in zeros]
@@ -107,7 +111,7 @@ def attained_tie(training_set: TrainingSet, zeros: list[ExactVertex]) -> Tie:
         if (tight, signs) in seen:
             continue
         seen[tight, signs] = members
-        if len(seen) > _MOST_CELLS:
+        if len(seen) > _MOST_CELLS or time.monotonic() > deadline:
             return Tie(None, False, [])
         refutation = probe_cell(training_set, sorted(tight), signs).direction
         if refutation is not None:

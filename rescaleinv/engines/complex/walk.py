@@ -6,6 +6,7 @@ The compiled steps are in ``kernel``; the few that floats and residues can't dec
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +26,12 @@ from rescaleinv.theory.training_set import TrainingSet
 _log = logging.getLogger(__name__)
 
 _BLOCK = 4096
-_TRIES = 2  # directions of perturbation, each with compiled steps and then with rational steps alone
+_FIRST_BLOCK = 64  # blocks grow while they take little time, so that a limit of seconds is kept
+_SECONDS_OF_A_BLOCK = 0.25
+# Should a walk go wrong: another direction of perturbation with larger error bounds, so that doubtful steps are taken in
+# rationals; after that every step is.
+_TRIES = 2
+_CAUTION = 1e4
 
 BasisArray = npt.NDArray[np.int32]
 
@@ -74,13 +80,16 @@ class _Steps:
     counts: npt.NDArray[np.int64]
 
 
-def training_tables(training_set: TrainingSet, perturbation: npt.NDArray[np.int64]) -> kernel.Training:
+def training_tables(
+    training_set: TrainingSet, perturbation: npt.NDArray[np.int64], caution: float = 1.0
+) -> kernel.Training:
     """What the compiled steps need of a training set."""
     signs = training_set.signs.astype(float)[:, None]
     rows = np.ascontiguousarray(np.hstack([training_set.conditioned, np.ones_like(signs)]) * signs)
     prime = random_prime()
     field, powers = field_of(prime), powers_of_two(prime)
-    return kernel.Training(field, rows, kernel.float_residues(field, rows, powers), perturbation.astype(float), powers)
+    residues = kernel.float_residues(field, rows, powers)
+    return kernel.Training(field, rows, residues, perturbation.astype(float), powers, float(caution))
 
 
 def workspace(m: int, n: int) -> tuple[npt.NDArray[Any], ...]:
@@ -92,17 +101,24 @@ def workspace(m: int, n: int) -> tuple[npt.NDArray[Any], ...]:
         np.zeros((9, size), dtype=np.int64),
         np.zeros((3 + n + 1, m)),
         np.zeros(m + n, dtype=np.uint8),
+        np.zeros((2, m + size)),
     )
 
 
 class _Walk:
     def __init__(
-        self, training_set: TrainingSet, perturbation: npt.NDArray[np.int64], n_threads: int, in_rationals: bool
+        self,
+        training_set: TrainingSet,
+        perturbation: npt.NDArray[np.int64],
+        n_threads: int,
+        *,
+        in_rationals: bool = False,
+        caution: float = 1.0,
     ) -> None:
         self.training_set = training_set
         self.in_rationals = in_rationals
         self.perturbation = perturbation
-        self.tables = training_tables(training_set, perturbation)
+        self.tables = training_tables(training_set, perturbation, caution)
         m, n = training_set.n_rows, training_set.n_features
         self.width = n + 1
         self.most = 2 * n + 1  # neighbours of a vertex
@@ -135,11 +151,12 @@ class _Walk:
         rows = np.asarray(bases, dtype=np.int32)
         self.add(rows[:, None, :], np.ones(len(rows), dtype=np.int64))
 
-    def vertices(self, done: int, stopped: str) -> Vertices:
+    def vertices(self, done: int, stopped: str, *, copy: bool = True) -> Vertices:
         """The first vertices of the list, which were expanded."""
+        bases, solutions = self.bases[:done], self.solutions[:done]
         return Vertices(
-            self.bases[:done].copy(),
-            self.solutions[:done].copy(),
+            bases.copy() if copy else bases,
+            solutions.copy() if copy else solutions,
             self.perturbation,
             stopped,
             self.n_with_residues,
@@ -184,10 +201,14 @@ class _Walk:
             self.residues_at_once = 2 * with_residues > total
         return found
 
-    def expand(self, start: int, stop: int, pool: ThreadPoolExecutor) -> None:
-        """Expand the vertices of this range of the list."""
+    def expand(self, start: int, stop: int, pool: ThreadPoolExecutor, deadline: float = math.inf) -> int:
+        """Expand the vertices of this range of the list; returns where it stopped, before its end if time is up."""
         found = self.steps(start, stop, pool)
+        done = stop - start
         for v in np.flatnonzero(found.counts < 0):
+            if v and time.monotonic() > deadline:
+                done = int(v)
+                break
             basis = self.bases[start + v].tolist()
             edges, solution = expand_exactly(self.training_set, self.perturbation, basis)
             neighbours = neighbours_along(basis, edges, self.training_set.n_rows)
@@ -196,7 +217,8 @@ class _Walk:
                 found.neighbours[v, : len(neighbours)] = neighbours
             self.solutions[start + v] = solution
             self.n_in_rationals += 1
-        self.add(found.neighbours, found.counts)
+        self.add(found.neighbours[:done], found.counts[:done])
+        return start + done
 
 
 def enumerate_vertices(
@@ -216,31 +238,28 @@ def enumerate_vertices(
     why: Exception | None = None
     for attempt in range(_TRIES if in_rationals else 0, 2 * _TRIES):
         perturbation = np.random.default_rng(attempt % _TRIES).integers(2**20, 2**21, training_set.n_rows)
+        caution = 1.0 if attempt == 0 else _CAUTION
+        walk = _Walk(training_set, perturbation, n_threads, in_rationals=attempt >= _TRIES, caution=caution)
         try:
-            return _enumerate(training_set, perturbation, budget, n_threads, attempt >= _TRIES, started, report)
+            return _enumerate(walk, budget, started, report)
         except WalkError as error:
             why = error
             _log.warning("enumeration %d of the vertices failed (%r); trying again", attempt + 1, error)
     raise SolverError(f"the vertices could not be enumerated, in {2 * _TRIES} attempts: {why!r}")
 
 
-def _enumerate(
-    training_set: TrainingSet,
-    perturbation: npt.NDArray[np.int64],
-    budget: Budget,
-    n_threads: int,
-    in_rationals: bool,
-    started: float,
-    report: Callable[[int, int], None],
-) -> Vertices:
-    walk = _Walk(training_set, perturbation, n_threads, in_rationals)
-    walk.add_bases([first_basis(training_set, perturbation)])
-    done, stopped = 0, ""
-    with ThreadPoolExecutor(n_threads) as pool:
+def _enumerate(walk: _Walk, budget: Budget, started: float, report: Callable[[int, int], None]) -> Vertices:
+    walk.add_bases([first_basis(walk.training_set, walk.perturbation)])
+    deadline = math.inf if budget.seconds is None else started + budget.seconds
+    done, stopped, block = 0, "", _FIRST_BLOCK
+    with ThreadPoolExecutor(len(walk.workspaces)) as pool:
         while done < walk.known and not stopped:
-            stop = min(walk.known, done + _BLOCK)
-            walk.expand(done, stop, pool)
-            done = stop
+            begun = time.monotonic()
+            try:
+                done = walk.expand(done, min(walk.known, done + block), pool, deadline)
+            except MemoryError:  # what was found before is still there, and still proves points neutral
+                return walk.vertices(done, "more memory than there is", copy=False)
+            block = min(2 * block, _BLOCK) if time.monotonic() - begun < _SECONDS_OF_A_BLOCK else max(block // 2, 1)
             report(done, walk.known - done)
             if done < walk.known:
                 stopped = budget.exceeded(done, time.monotonic() - started, walk.n_bytes)
@@ -251,7 +270,7 @@ def edges_of(
     training_set: TrainingSet, vertices: Vertices, n_threads: int
 ) -> Iterator[tuple[list[int], list[Edge] | None]]:
     """The vertices' bases with what the compiled steps find of each edge direction; None where they can't tell."""
-    walk = _Walk(training_set, vertices.perturbation, n_threads, in_rationals=False)
+    walk = _Walk(training_set, vertices.perturbation, n_threads)
     walk.add_bases(vertices.bases)
     with ThreadPoolExecutor(n_threads) as pool:
         for start in range(0, walk.known, _BLOCK):
@@ -268,7 +287,7 @@ def edges_of(
 
 def extended(training_set: TrainingSet, vertices: Vertices, bases: list[list[int]], n_threads: int) -> Vertices:
     """The vertices with some more, and all that can be reached from these."""
-    walk = _Walk(training_set, vertices.perturbation, n_threads, in_rationals=False)
+    walk = _Walk(training_set, vertices.perturbation, n_threads)
     walk.add_bases(vertices.bases)
     done = walk.known
     walk.solutions[:done] = vertices.solutions

@@ -1,6 +1,9 @@
 """The complex engine against brute force, ordinary SVMs and the exact checker."""
 
+import multiprocessing
+import os
 import pickle
+import threading
 from fractions import Fraction
 
 import brute_force
@@ -9,6 +12,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from rescaleinv.engines.complex import engine as engine_module
+from rescaleinv.engines.complex import walk
 from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.engines.milp.engine import MilpEngine
 from rescaleinv.engines.redundant_rows import without_inner_rows
@@ -184,3 +189,77 @@ def test_verdicts_as_a_frame_a_slice_and_a_page():
         verdicts.witness(1)
     with pytest.raises(CertificateError, match="prove"):
         verdicts.certificate(2)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_child_forked_while_another_thread_enumerates_is_not_stuck(monkeypatch):
+    engine = ComplexEngine(made_sets.integer_ties(3, 3))
+    expected = ComplexEngine(engine.training_set).certify([[1.0, 1, 1]])  # compiles, too
+    begun, go_on = threading.Event(), threading.Event()
+    enumerate_vertices = engine_module.enumerate_vertices
+
+    def slowly(*arguments, **options):
+        begun.set()
+        go_on.wait()
+        return enumerate_vertices(*arguments, **options)
+
+    monkeypatch.setattr(engine_module, "enumerate_vertices", slowly)
+    thread = threading.Thread(target=engine.precompute)
+    thread.start()
+    assert begun.wait(60)
+
+    def in_the_child() -> None:
+        engine_module.enumerate_vertices = enumerate_vertices
+        assert engine.certify([[1.0, 1, 1]])[0] is expected[0]
+
+    child = multiprocessing.get_context("fork").Process(target=in_the_child)
+    child.start()
+    child.join(120)
+    stuck = child.is_alive()
+    child.kill()
+    go_on.set()
+    thread.join()
+    assert not stuck
+    assert child.exitcode == 0
+
+
+def test_more_threads_than_processors_are_not_started():
+    training_set = made_sets.integer_ties(3, 3)
+    assert ComplexEngine(training_set, n_jobs=10**6).n_threads == ComplexEngine(training_set, n_jobs=-1).n_threads
+    assert ComplexEngine(training_set).n_threads == 1
+
+
+def test_the_time_limit_covers_the_enumeration_and_more_points_allow_more():
+    training_set, features = made_sets.drawn_from("breast_cancer_wisconsin", 1)
+    engine = ComplexEngine(training_set, time_limit=1e-9)
+    assert engine.certify(features[:10]).unknown.any()
+    assert not engine.complete
+    few = len(engine.vertices.bases)
+    engine.certify(features[:11])
+    assert len(engine.vertices.bases) == few  # not twice as long
+    engine.time_limit = 60.0
+    assert not engine.certify(features[:10]).unknown.any()
+    assert engine.complete
+    with pytest.raises(InputError, match="time_limit"):
+        ComplexEngine(training_set, time_limit=-1)
+
+
+def test_memory_that_runs_out_is_a_budget_that_is_used_up(monkeypatch):
+    training_set, features = made_sets.drawn_from("breast_cancer_wisconsin", 1)
+    whole = ComplexEngine(training_set).certify(features)
+    add, calls = walk._Walk.add, []
+
+    def without_memory(self, neighbours, counts):
+        calls.append(len(counts))
+        if len(calls) == 4:
+            raise MemoryError
+        add(self, neighbours, counts)
+
+    monkeypatch.setattr(walk._Walk, "add", without_memory)
+    engine = ComplexEngine(training_set)
+    part = engine.certify(features)
+    assert engine.vertices.stopped == "more memory than there is"
+    assert part.neutral.any()
+    assert whole.neutral[part.neutral].all()
+    assert (part.neutral | part.unknown).all()
+    assert check(part.certificate(int(np.flatnonzero(part.neutral)[0])).to_json()) == "neutral"

@@ -22,3 +22,15 @@ def test_a_tie_that_a_finite_rescaling_attains_is_neutral_with_a_certificate():
     assert verdicts.upper.tolist() == [0, 0]
     assert list(verdicts) == [Verdict.NEUTRAL, Verdict.STRONGLY_POSITIVE]
     assert check(verdicts.certificate(0).to_json()) == "neutral"
+
+
+def test_a_tie_is_left_open_when_time_is_up():
+    training_set = TrainingSet([[1, 1], [-1, -1]], [1, -1])
+    verdicts = ComplexEngine(training_set, time_limit=60).certify([[0, -1]])
+    assert verdicts[0] is Verdict.STRONGLY_NEGATIVE
+    engine = ComplexEngine(training_set)
+    engine.precompute()
+    engine.decisions.seconds = 0.0
+    verdicts = engine.certify([[0, -1], [5, 5]])
+    assert list(verdicts) == [Verdict.UNKNOWN, Verdict.STRONGLY_POSITIVE]
+    assert "was not decided" in verdicts.reason[0]

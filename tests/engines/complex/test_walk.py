@@ -8,7 +8,7 @@ import pytest
 from complex_certificates import SHIPPED, points_around
 from sklearn.datasets import load_breast_cancer
 
-from rescaleinv.engines.complex import kernel, walk
+from rescaleinv.engines.complex import exact_walk, kernel, walk
 from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.engines.complex.ties import ExactVertices
 from rescaleinv.theory.optimality import probe_closed_cell
@@ -80,3 +80,37 @@ def test_real_valued_features_need_no_residues():
     training_set = separable_subset(TrainingSet(features[:30, :8], labels[:30])).training_set
     vertices = walk.enumerate_vertices(training_set, walk.Budget())
     assert vertices.n_with_residues < 0.1 * len(vertices.bases)
+
+
+def test_a_walk_that_gets_lost_is_repeated_with_more_caution_before_rationals(monkeypatch):
+    training_set = made_sets.integer_ties(3, 3)
+    whole = walk.enumerate_vertices(training_set, walk.Budget())
+    expand_block, cautions = kernel.expand_block, []
+
+    def lost_at_first(bases, training, *rest):
+        cautions.append(training.caution)
+        if training.caution == 1:
+            raise exact_walk.WalkLostError("planted")
+        return expand_block(bases, training, *rest)
+
+    monkeypatch.setattr(kernel, "expand_block", lost_at_first)
+    found = walk.enumerate_vertices(training_set, walk.Budget())
+    assert set(cautions) == {1, walk._CAUTION}
+    assert found.n_in_rationals < len(found.bases)
+    assert len(found.bases) == len(whole.bases)
+
+
+def test_time_is_up_amid_steps_in_rationals(monkeypatch):
+    training_set, _ = made_sets.drawn_from("breast_cancer_wisconsin", 1)
+    clock = [0.0]
+    expand_exactly = exact_walk.expand_exactly
+
+    def slow(*arguments):
+        clock[0] += 1
+        return expand_exactly(*arguments)
+
+    monkeypatch.setattr(walk, "expand_exactly", slow)
+    monkeypatch.setattr(walk.time, "monotonic", lambda: clock[0])
+    found = walk.enumerate_vertices(training_set, walk.Budget(seconds=5), in_rationals=True)
+    assert "5 s" in found.stopped
+    assert found.n_in_rationals == len(found.bases) <= 7
