@@ -23,7 +23,7 @@ from rescaleinv.verdict import Verdict
 
 # Calibrated on near ties (benchmarks/near_ties.py): above this gap between the values of a feature, as a share of its range,
 # no backend gave a wrong verdict.
-SMALLEST_GAP = 0.0
+SMALLEST_GAP = 1e-7
 
 
 @dataclass(frozen=True)

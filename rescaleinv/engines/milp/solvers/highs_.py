@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rescaleinv.engines.milp.solvers.model import Answer, Model, Solve, feasibility_tolerance
+from rescaleinv.engines.milp.solvers.model import SMALLEST_COEFFICIENT, Answer, Model, Solve, feasibility_tolerance
 from rescaleinv.errors import MissingSolverError
 
 
@@ -47,6 +47,7 @@ def solve(model: Model, time_limit: float | None, threads: int, seed: int, caref
         "mip_abs_gap": tolerance,
         "mip_feasibility_tolerance": tolerance,
         "primal_feasibility_tolerance": tolerance,
+        "small_matrix_value": SMALLEST_COEFFICIENT,
     }
     if careful:
         options["presolve"] = "off"

@@ -19,6 +19,8 @@ TOLERANCE = 1e-5
 # that have a solution.
 TIGHT_TOLERANCE = 1e-9
 CAREFUL_TOLERANCE = 1e-6
+# HiGHS drops coefficients below 1e-9 unless told otherwise; this is the least that it allows.
+SMALLEST_COEFFICIENT = 1e-12
 
 
 def feasibility_tolerance(careful: bool) -> float:

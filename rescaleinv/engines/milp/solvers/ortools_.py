@@ -52,6 +52,8 @@ def _parameters(mathopt: Any, solver: str, time_limit: float | None, threads: in
         parameters.highs.int_options["threads"] = threads  # MathOpt refuses its own parameter for HiGHS
         for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
             parameters.highs.double_options[name] = tolerance
+        for name in ("output_flag", "log_to_console"):  # MathOpt's own switch leaves some lines of HiGHS
+            parameters.highs.bool_options[name] = False
     return parameters
 
 
