@@ -29,7 +29,7 @@ from rescaleinv.theory.invariance import check_invariance
 from rescaleinv.theory.scale_range import as_groups, as_scale_range
 from rescaleinv.theory.soft_margin import soft_margin_svm
 from rescaleinv.theory.svm import minimal_norm_svm
-from rescaleinv.theory.training_set import TrainingSet
+from rescaleinv.theory.training_set import TrainingSet, check_read_as
 from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights
 from rescaleinv.verdict import Verdicts
 
@@ -75,6 +75,10 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         The same in seconds; also how long ``drop_rule="fewest"`` may search. Verdicts may then depend on the machine.
     n_jobs : int, optional
         Threads of the complex, processes of the others; as in joblib None is 1 and -1 all processors.
+
+    read_as : {"written", "float"}, default="written"
+        Whether verdicts are about the data as they were most likely written (decimals; values on a grid that were scaled
+        and rounded since) or about each float at its word. ``training_set_.reading`` says what was done.
 
     Attributes
     ----------
@@ -129,6 +133,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         max_vertices: int | None = None,
         max_seconds: float | None = None,
         n_jobs: int | None = None,
+        read_as: str = "written",
     ) -> None:
         self.scale_range = scale_range
         self.C = C
@@ -141,6 +146,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         self.max_vertices = max_vertices
         self.max_seconds = max_seconds
         self.n_jobs = n_jobs
+        self.read_as = read_as
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -173,7 +179,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         # what has no weight is not there, and says nothing about the classes either
         rows = np.flatnonzero(weights)
         signs, pair = as_labels(labels[rows], len(rows))
-        whole = TrainingSet._trusted(features[rows], signs, pair, feature_names, rows)
+        whole = TrainingSet._trusted(features[rows], signs, pair, feature_names, rows, self.read_as)
         classes = np.unique(labels[rows])
         weights = with_class_weights(self.class_weight, labels[rows], classes, weights[rows])
         hard = math.isinf(self.C)
@@ -216,6 +222,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         checked_limit(self.max_vertices, "max_vertices")
         checked_n_jobs(self.n_jobs)
         check_engine_name(self.engine)
+        check_read_as(self.read_as)
 
     def _checked_range(self, n_features: int, names: Sequence[str] | None) -> tuple[FloatArray | None, IntArray | None]:
         """The limits of τ and the groups of features, where there are any."""
@@ -333,7 +340,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         if not self._fitted.hard_margin:
             raise NotAvailableError("the test for invariance is for the hard margin (C=inf), and C is finite")
         if self._invariant is None:
-            self._invariant = check_invariance(self.training_set_).invariant
+            self._invariant = check_invariance(self.training_set_.as_read).invariant
         return self._invariant
 
     def save(self, path: str | Path) -> None:

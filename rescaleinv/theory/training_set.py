@@ -298,15 +298,12 @@ class TrainingSet:
     @cached_property
     def sha256(self) -> str:
         """A fingerprint of the rows as exact numbers and of their signs, in order; ``verify`` recomputes it."""
-        digest = hashlib.sha256()
-        for row, sign in zip(self.features, self.signs.tolist(), strict=True):
-            digest.update(f"{sign}:{','.join(map(str, self.exact_point(row)))}\n".encode())
-        return digest.hexdigest()
+        return fingerprint(([Fraction(value) for value in row] for row in self.features.tolist()), self.signs.tolist())
 
     @cached_property
     def row_texts(self) -> list[list[str]]:
         """The rows as exact numbers in text, as certificates state them."""
-        return [[rational_text(value) for value in self.exact_point(row)] for row in self.features]
+        return [[rational_text(Fraction(value)) for value in row] for row in self.features.tolist()]
 
     def subset(self, rows: npt.ArrayLike) -> TrainingSet:
         """The training set of the given rows (positions or mask), which keep their ``row_numbers``."""
@@ -326,6 +323,14 @@ class TrainingSet:
         return TrainingSet._trusted(
             self.features[chosen], signs, self.classes, self.feature_names, self.row_numbers[chosen], self.read_as
         )
+
+
+def fingerprint(rows: Iterable[Iterable[Fraction]], signs: Iterable[int]) -> str:
+    """SHA-256 of rows of exact numbers and their signs, in order, as docs/certificates.md defines it."""
+    digest = hashlib.sha256()
+    for row, sign in zip(rows, signs, strict=True):
+        digest.update(f"{sign}:{','.join(map(str, row))}\n".encode())
+    return digest.hexdigest()
 
 
 def check_read_as(read_as: Any) -> None:
