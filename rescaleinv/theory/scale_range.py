@@ -71,7 +71,7 @@ def _named(scale_range: Mapping[Any, Any], feature_names: Sequence[str] | None) 
 
 def _is_table(given: Any) -> bool:
     """Whether there is more than numbers in it: one range per feature."""
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable) or np.ndim(given) == 0:
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
         return False
     return not all(isinstance(value, (Real, str, bytes)) for value in given)
 
@@ -128,7 +128,7 @@ def as_groups(groups: Any, n_features: int, feature_names: Sequence[str] | None 
         if unknown:
             raise InputError(f"groups name features that do not exist: {', '.join(unknown)}")
         labels: list[Any] = [("of", groups[name]) if name in groups else ("own", name) for name in feature_names]
-    elif isinstance(groups, (str, bytes)) or not isinstance(groups, Iterable) or np.ndim(groups) == 0:
+    elif isinstance(groups, (str, bytes)) or not isinstance(groups, Iterable) or getattr(groups, "ndim", 1) == 0:
         raise InputError(f"groups is {groups!r}; one label per feature is needed, or a mapping from names to labels")
     else:
         labels = list(groups)
