@@ -87,6 +87,8 @@ class Verdicts:
         The points in original units: a copy that is read-only, unless a read-only array was handed over.
     engine : Engine
         What decided them, and makes their certificates.
+    provenance : str
+        Which features the verdicts are about, where they were certified as part of a pipeline; else "".
 
     Examples
     --------
@@ -106,6 +108,7 @@ class Verdicts:
     status: npt.NDArray[Any]
     points: npt.NDArray[np.float64]
     engine: Engine = field(repr=False)
+    provenance: str = ""
 
     def __post_init__(self) -> None:
         # certificates are made of the points later: a caller that reuses its buffer must not change what they say
@@ -162,6 +165,7 @@ class Verdicts:
             self.status[key],
             self.points[key],
             self.engine,
+            self.provenance,
         )
 
     @classmethod

@@ -346,7 +346,10 @@ class _Training:
     """The training rows, checked against their SHA-256."""
 
     def __init__(self, record: Any) -> None:
-        sha256, left_out, labels, rows = _fields(record, "training", "sha256 left_out labels rows")
+        is_read = isinstance(record, dict) and "reading" in record
+        sha256, left_out, labels, rows, *reading = _fields(
+            record, "training", "sha256 left_out labels rows" + " reading" * is_read
+        )
         _require(type(left_out) is int and left_out >= 0, "training.left_out is not a number of rows")
         _require(isinstance(rows, list) and bool(rows), "training.rows is not a list of rows")
         _require(isinstance(rows[0], list) and bool(rows[0]), "training.rows[0] has no features")
@@ -362,6 +365,7 @@ class _Training:
         for row, label in zip(self.rows, labels, strict=True):
             digest.update(f"{label}:{','.join(map(str, row))}\n".encode())
         _require(digest.hexdigest() == sha256, "training.sha256 is not that of the rows")
+        self.reading: list[_FeatureReading | None] | None = _check_reading(reading[0], self.rows) if is_read else None
 
     @cached_property
     def units(self) -> list[int]:
@@ -444,6 +448,7 @@ class Question:
     n_rows: int
     left_out: int
     scope: Scope
+    read: bool = False  # decimals and grids were read from floats, up to their rounding
 
     @property
     def point_sha256(self) -> str:
@@ -454,7 +459,10 @@ class Question:
     def __str__(self) -> str:
         point = _listed([_brief(x) for x in self.point])
         rows = f"{self.n_rows} rows" + (f", {self.left_out} said to be left out" if self.left_out else "")
-        return f"point {point} {self.point_sha256[:12]}, training {self.training_sha256[:12]} ({rows}), {self.scope}"
+        return (
+            f"point {point} {self.point_sha256[:12]}, training {self.training_sha256[:12]} ({rows}), {self.scope}"
+            + (", numbers as written" if self.read else "")
+        )
 
 
 class Claim(str):
@@ -469,6 +477,61 @@ class Claim(str):
 
     def __getnewargs__(self) -> tuple[str, Question]:  # type: ignore[override]
         return str(self), self.question
+
+
+# ==== The reading: what the given floats stand for ======================================================================
+
+# Decimals and values on a grid may differ from the float that was given by rounding, and by no more than this share of the
+# feature's largest value (128 units in the last place).
+_LARGEST_ROUNDING = Fraction(1, 2**45)
+
+
+class _FeatureReading(NamedTuple):
+    """The number that stands for a given float g is x with |origin + unit x - g| <= rounding."""
+
+    origin: Fraction
+    unit: Fraction
+    rounding: Fraction
+
+
+def _check_reading(record: Any, rows: list[list[Fraction]]) -> list[_FeatureReading | None]:
+    """Is every row as near to the floats that were given as is stated, and is that no more than rounding?"""
+    n = len(rows[0])
+    _require(isinstance(record, list) and len(record) == n, "training.reading: one entry per feature is needed")
+    maps: list[_FeatureReading | None] = []
+    for j, entry in enumerate(record):
+        what = f"training.reading[{j}]"
+        if entry is None:
+            maps.append(None)
+            continue
+        *texts, given_texts = _fields(entry, what, "origin unit rounding given")
+        read = _FeatureReading(*(_number(text, what) for text in texts))
+        given = _numbers(given_texts, f"{what}.given", len(rows))
+        _require(read.unit > 0, f"{what}.unit is not positive")
+        largest = _product(max(map(abs, given)), _LARGEST_ROUNDING)
+        _require(0 <= read.rounding <= largest, f"{what}.rounding is more than rounding can be")
+        for i, (row, float_given) in enumerate(zip(rows, given, strict=True)):
+            off = abs(_total([read.origin, _product(read.unit, row[j]), -float_given]))
+            _require(off <= read.rounding, f"{what}: row {i} differs from the number given by more than the rounding")
+        maps.append(read)
+    return maps
+
+
+def _check_given_point(record: Any, point: list[Fraction], training: _Training) -> list[Fraction]:
+    """The point as it was given: it stands for the certified one by the reading of the training rows."""
+    if training.reading is None:
+        _require(record is None, "given_point: the training rows have no reading")
+        return point
+    _require(record is not None, "given_point is missing, and the training rows have a reading")
+    given = _numbers(record, "given_point", len(point))
+    for j, (read, x, float_given) in enumerate(zip(training.reading, point, given, strict=True)):
+        if read is None:
+            _require(x == float_given, f"given_point[{j}] is not the point's, and the feature has no reading")
+            continue
+        allowed = max(read.rounding, _product(abs(float_given), _LARGEST_ROUNDING))
+        off = abs(_total([read.origin, _product(read.unit, x), -float_given]))
+        _require(off <= allowed, f"given_point[{j}] differs from the point by more than the rounding")
+    return given
 
 
 # ==== Kind "two-rescalings": neutral under every rescaling ==============================================================
@@ -1354,8 +1417,11 @@ def check(
 
 def _check(certificate: str, given: _Training | None, known: _Known) -> Claim:
     content = _parse(certificate, "the certificate")
-    names = "schema claim point training evidence versions digest"
-    schema, claim, point_texts, training_record, evidence, versions, digest = _fields(content, "the certificate", names)
+    is_read = isinstance(content, dict) and "given_point" in content
+    names = "schema claim point training evidence versions digest" + " given_point" * is_read
+    schema, claim, point_texts, training_record, evidence, versions, digest, *given_point = _fields(
+        content, "the certificate", names
+    )
     _require(schema == SCHEMA, f"schema: {_shortened(schema)} is not {SCHEMA!r}")
     del content["digest"]
     canonical = json.dumps(content, allow_nan=False, sort_keys=True, separators=(",", ":")).encode()
@@ -1367,8 +1433,9 @@ def _check(certificate: str, given: _Training | None, known: _Known) -> Claim:
     kind = evidence["kind"]
     is_known = isinstance(kind, str) and kind in _KINDS
     _require(is_known, f"evidence of kind {_shortened(kind)} is not known to this checker")
+    asked = _check_given_point(given_point[0] if is_read else None, point, rows)
     scope = _KINDS[kind](evidence, claim, point, rows, known)
-    return Claim(claim, Question(tuple(point), rows.sha256, len(rows.rows), left_out, scope))
+    return Claim(claim, Question(tuple(asked), rows.sha256, len(rows.rows), left_out, scope, rows.reading is not None))
 
 
 def _training_of(record: Any, given: _Training | None, known: _Known) -> tuple[_Training, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rescaleinv.errors import CertificateError
+from rescaleinv.theory.rationals import rational_text
 
 SCHEMA = "rescaleinv-certificate/1"
 
@@ -56,9 +58,14 @@ class Certificate:
         """
         content = self.content
         if not with_rows:
-            training = {k: v for k, v in content["training"].items() if k not in ("rows", "labels")}
+            training = {k: v for k, v in content["training"].items() if k in ("sha256", "left_out")}
             content = {**content, "training": training}
         return json.dumps({**content, "digest": Certificate(content).digest}, allow_nan=False, separators=(",", ":"))
+
+    def of_given_point(self, point: npt.NDArray[np.float64]) -> Certificate:
+        """The certificate with the floats of the point as they were given, for rows and points that were read."""
+        given = [rational_text(Fraction(value)) for value in point.tolist()]
+        return Certificate({**self.content, "given_point": given})
 
     def training_json(self) -> str:
         """The training rows alone, for ``verify`` to check certificates without rows against."""

@@ -17,7 +17,7 @@ from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.theory.optimality import probe_cell
 from rescaleinv.theory.rationals import rational_text
 from rescaleinv.theory.svm import SHORT_BITS, exact_svm_at
-from rescaleinv.theory.training_set import TrainingSet, require_training_set
+from rescaleinv.theory.training_set import TrainingSet, fingerprint, require_training_set
 
 # Squared factors are rounded to this many bits: few bits make short certificates, a float's full 53 are the last resort.
 _BITS = (SHORT_BITS, 53)
@@ -56,30 +56,73 @@ def versions() -> dict[str, str]:
     return {"rescaleinv": rescaleinv.__version__, "python": platform.python_version(), "numpy": np.__version__}
 
 
-def training_object(training_set: TrainingSet, left_out: int) -> dict[str, Any]:
-    """The rows that were kept, as a certificate states them."""
-    return {
+def training_object(training_set: TrainingSet, left_out: int, *, as_written: bool = False) -> dict[str, Any]:
+    """The rows that were kept, as a certificate states them, and how they were read from the floats that were given.
+
+    A training set that was made by ``as_read`` states its reading. ``as_written`` states the numbers that the floats of
+    ``training_set`` stand for, in their own units: for evidence that was found in floats and holds for these as well.
+    """
+    content = {
         "sha256": training_set.sha256,
         "left_out": left_out,
         "labels": [int(s) for s in training_set.signs],
         "rows": training_set.row_texts,
     }
+    if as_written and training_set.reading.changes:
+        rows = [training_set.exact_point(row) for row in training_set.features]
+        content["sha256"] = fingerprint(rows, training_set.signs.tolist())
+        content["rows"] = [[rational_text(value) for value in row] for row in rows]
+        content["reading"] = reading_object(training_set, in_given_units=True)
+    elif training_set.read_from is not None:
+        content["reading"] = reading_object(training_set.read_from)
+    return content
 
 
 def certificate_of(
-    training_set: TrainingSet, point: list[Fraction], claim: str, evidence: dict[str, Any], *, left_out: int = 0
+    training_set: TrainingSet,
+    point: list[Fraction],
+    claim: str,
+    evidence: dict[str, Any],
+    *,
+    left_out: int = 0,
+    given_point: FloatArray | None = None,
 ) -> Certificate:
-    """A claim about a point with its evidence."""
-    return Certificate(
+    """A claim about a point with its evidence.
+
+    Where ``given_point`` (the floats of the point) is stated, rows and point are those as written, in given units.
+    """
+    certificate = Certificate(
         {
             "schema": SCHEMA,
             "claim": claim,
             "point": [rational_text(x) for x in point],
-            "training": training_object(training_set, left_out),
+            "training": training_object(training_set, left_out, as_written=given_point is not None),
             "evidence": evidence,
             "versions": versions(),
         }
     )
+    if given_point is None or not training_set.reading.changes:
+        return certificate
+    return certificate.of_given_point(given_point)
+
+
+def reading_object(training_set: TrainingSet, *, in_given_units: bool = False) -> list[dict[str, Any] | None]:
+    """For each feature that was not taken as given: the map from certified to given values, and the given floats."""
+    entries: list[dict[str, Any] | None] = []
+    for feature, column in zip(training_set.reading, training_set.features.T, strict=True):
+        if not feature.changes:
+            entries.append(None)
+            continue
+        origin, unit = (Fraction(0), Fraction(1)) if in_given_units else (Fraction(feature.origin), feature.unit)
+        entries.append(
+            {
+                "origin": rational_text(origin),
+                "unit": rational_text(unit),
+                "rounding": rational_text(2 * Fraction(feature.rounding)),  # the comparison is rounded as well
+                "given": [rational_text(Fraction(value)) for value in column.tolist()],
+            }
+        )
+    return entries
 
 
 def certificate_from(
@@ -107,12 +150,15 @@ def witness_from(
     *,
     left_out: int = 0,
 ) -> Witness:
-    """The two rescalings that disagree as floats to train with, and the certificate."""
+    """The two rescalings that disagree as floats to train with (in the units that were given), and the certificate."""
     certificate = certificate_from(training_set, point, positive, negative, left_out=left_out)
-    return Witness(_centred_on_one(positive.rescaling), _centred_on_one(negative.rescaling), certificate)
+    units = 1.0 if training_set.read_from is None else training_set.read_from.reading.units
+    return Witness(
+        centred_on_one(positive.rescaling / units), centred_on_one(negative.rescaling / units), certificate
+    )
 
 
-def _centred_on_one(rescaling: FloatArray) -> FloatArray:
+def centred_on_one(rescaling: FloatArray) -> FloatArray:
     """Without the common power of two, which changes nothing, so that two rescalings can be compared."""
     return np.ldexp(rescaling, -int(np.rint(np.log2(rescaling).mean())))
 

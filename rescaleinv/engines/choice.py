@@ -10,6 +10,7 @@ import numpy as np
 
 from rescaleinv._util.locks import ForkSafeLock
 from rescaleinv.engines import REGISTRY, Abilities, Engine, EngineSettings, engine_names, full_name, registered
+from rescaleinv.engines.as_read import reading_engine
 from rescaleinv.errors import InputError, NotAvailableError
 from rescaleinv.theory.inputs import listing
 from rescaleinv.theory.training_set import TrainingSet
@@ -75,17 +76,21 @@ class EngineChoice:
 
     def _made(self) -> Engine:
         settings = self._settings
+        # a limited range is about the units that were given; every rescaling is about the data as they were written
+        every_rescaling = settings.limits is None
+        training_set = self._training_set.as_read if every_rescaling else self._training_set
         if self._fallback is not None:
             seconds = settings.max_seconds
             if seconds is None and not _is_papers_size(self._training_set):
                 seconds = _SECONDS_OF_AUTO
             settings = replace(
                 settings,
-                fallback=make_engine(self._fallback, self._training_set, settings),
+                fallback=make_engine(self._fallback, training_set, settings),
                 max_vertices=_BUDGET_OF_AUTO if settings.max_vertices is None else settings.max_vertices,
                 max_seconds=seconds,
             )
-        return make_engine(self.name, self._training_set, settings)
+        engine = make_engine(self.name, training_set, settings)
+        return reading_engine(engine, self._training_set) if every_rescaling else engine
 
 
 def make_engine(name: str, training_set: TrainingSet, settings: EngineSettings) -> Engine:

@@ -57,12 +57,12 @@ class RadiusSearch:
             return np.zeros(len(points), dtype=bool)
         if self._every.abilities.enumerates:
             return self._every.engine.certify_checked(points).strong
-        training_set = self._fitted.training_set
+        read, reading = self._fitted.training_set.as_read, self._fitted.training_set.reading
         sides = np.where(self._fitted.reference.decision_function(points) >= 0, 1, -1)
         return np.array(
             [
-                has_forced_label(training_set, [Fraction(x) for x in point.tolist()], point, int(side))
-                for point, side in zip(points, sides, strict=True)
+                has_forced_label(read, [Fraction(x) for x in point.tolist()], point, int(side))
+                for point, side in zip(reading.values(points), sides, strict=True)
             ],
             dtype=bool,
         )

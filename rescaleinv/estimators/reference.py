@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from rescaleinv._util.types import FloatArray
-from rescaleinv.theory.exact_svm import ExactClassifier
-from rescaleinv.theory.svm import exact_svm_at
+from rescaleinv.theory.exact_svm import ExactClassifier, exact_svm
+from rescaleinv.theory.svm import minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet
 
 # Decision values nearer to zero than this, relative to the sizes of their terms, are computed in rationals.
@@ -48,12 +48,18 @@ class ReferenceSVM:
         if self.hard_margin:
             size = 1 + np.abs(shifted) @ np.abs(self.weights) + abs(self.value_at_anchor)
             for i in np.flatnonzero(np.abs(values) <= _NEAR * size):
-                values[i] = _with_its_sign(self._exact.decision_value([Fraction(x) for x in points[i].tolist()]))
+                values[i] = _with_its_sign(self._exact.decision_value(self._exact_point(points[i])))
         return values
 
     @cached_property
     def _exact(self) -> ExactClassifier:
-        return exact_svm_at(self.training_set, np.ones(self.training_set.n_features))
+        """The SVM of the data as they were written, in the units of the reading, at the scaling that was given."""
+        squared = [feature.unit**2 for feature in self.training_set.reading]
+        support = np.flatnonzero(minimal_norm_svm(self.training_set).multipliers > 0).tolist()
+        return exact_svm(self.training_set.as_read, squared, support)
+
+    def _exact_point(self, point: FloatArray) -> list[Fraction]:
+        return [Fraction(value) for value in self.training_set.reading.values(point).tolist()]
 
 
 def _with_its_sign(value: Fraction) -> float:

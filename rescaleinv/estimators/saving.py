@@ -88,6 +88,7 @@ class StoredModel:
             positive=1,
             feature_names=self._content["feature_names"],
             row_numbers=_integers(self._arrays["row_numbers"]),
+            read_as=self.parameters.get("read_as", "written"),
         )
         training_set.classes = tuple(self._classes.tolist())
         return training_set

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,20 +17,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from rescaleinv._util.parameters import checked_limit, checked_n_jobs, checked_time_limit, is_number
 from rescaleinv._util.types import FloatArray, IntArray
-from rescaleinv.engines import owned
+from rescaleinv.engines import Engine, owned
 from rescaleinv.engines.choice import EngineChoice, check_engine_name, choose_engine
 from rescaleinv.errors import InputError, NotAvailableError
 from rescaleinv.estimators.fitted import Fitted, all_or_nothing
+from rescaleinv.estimators.pipelines import Around, around_scalers
 from rescaleinv.estimators.radius import RadiusSearch, radius_search
 from rescaleinv.estimators.reference import ReferenceSVM
 from rescaleinv.estimators.saving import reading_model, write_model
 from rescaleinv.estimators.training import consistent_part, with_class_weights
-from rescaleinv.theory.inputs import as_labels
+from rescaleinv.theory.inputs import as_labels, as_matrix
 from rescaleinv.theory.invariance import check_invariance
 from rescaleinv.theory.scale_range import as_groups, as_scale_range
 from rescaleinv.theory.soft_margin import soft_margin_svm
 from rescaleinv.theory.svm import minimal_norm_svm
-from rescaleinv.theory.training_set import TrainingSet
+from rescaleinv.theory.training_set import TrainingSet, check_read_as
 from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights
 from rescaleinv.verdict import Verdicts
 
@@ -79,6 +81,10 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         ``drop_rule="fewest"`` may search. Verdicts may then depend on the machine.
     n_jobs : int, optional
         Threads of the complex, processes of the others; as in joblib None is 1 and -1 all processors.
+
+    read_as : {"written", "float"}, default="written"
+        Whether verdicts are about the data as they were most likely written (decimals; values on a grid that were scaled
+        and rounded since) or about each float at its word. ``training_set_.reading`` says what was done.
 
     Attributes
     ----------
@@ -133,6 +139,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         max_vertices: int | None = None,
         max_seconds: float | None = None,
         n_jobs: int | None = None,
+        read_as: str = "written",
     ) -> None:
         self.scale_range = scale_range
         self.C = C
@@ -145,6 +152,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         self.max_vertices = max_vertices
         self.max_seconds = max_seconds
         self.n_jobs = n_jobs
+        self.read_as = read_as
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -177,7 +185,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         # what has no weight is not there, and says nothing about the classes either
         rows = np.flatnonzero(weights)
         signs, pair = as_labels(labels[rows], len(rows))
-        whole = TrainingSet._trusted(features[rows], signs, pair, feature_names, rows)
+        whole = TrainingSet._trusted(features[rows], signs, pair, feature_names, rows, self.read_as)
         classes = np.unique(labels[rows])
         weights = with_class_weights(self.class_weight, labels[rows], classes, weights[rows])
         hard = math.isinf(self.C)
@@ -203,6 +211,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         self._fitted = fitted
         self._radii: RadiusSearch | None = None
         self._invariant: bool | None = None
+        self._around: tuple[FloatArray, EngineChoice] | None = None
         self.classes_ = fitted.classes
         self.training_set_ = fitted.training_set
         self.dropped_: IntArray = fitted.dropped
@@ -220,6 +229,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         checked_limit(self.max_vertices, "max_vertices")
         checked_n_jobs(self.n_jobs)
         check_engine_name(self.engine)
+        check_read_as(self.read_as)
 
     def _checked_range(self, n_features: int, names: Sequence[str] | None) -> tuple[FloatArray | None, IntArray | None]:
         """The limits of τ and the groups of features, where there are any."""
@@ -232,6 +242,19 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
                 "finite scale_range, such as 1000"
             )
         return limits, as_groups(self.groups, n_features, names)
+
+    def _engine_around(self, around: Around) -> Engine:
+        """The engine for the training rows as they were before the scalers of a pipeline; made once."""
+        if self._around is None or not np.array_equal(self._around[0], around.features):
+            rows = self.training_set_
+            training_set = TrainingSet._trusted(
+                around.features, rows.signs, rows.classes, rows.feature_names, rows.row_numbers, rows.read_as
+            )
+            self._around = (
+                around.features,
+                choose_engine(self._fitted.parameters["engine"], training_set, self._fitted.settings),
+            )
+        return self._around[1].engine
 
     def decision_function(self, X: Any) -> FloatArray:
         """w·x + b of the SVM at the given scaling: positive (``classes_[1]``) where this is >= 0."""
@@ -337,7 +360,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         if not self._fitted.hard_margin:
             raise NotAvailableError("the test for invariance is for the hard margin (C=inf), and C is finite")
         if self._invariant is None:
-            self._invariant = check_invariance(self.training_set_).invariant
+            self._invariant = check_invariance(self.training_set_.as_read).invariant
         return self._invariant
 
     def save(self, path: str | Path) -> None:
@@ -378,8 +401,11 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
 def certify(estimator: Any, X: Any) -> Verdicts:
     """The verdicts of a fitted ``RescaleInvariantSVC``, or of one that is the last step of a pipeline.
 
-    The points go through the steps before it first: "every rescaling" is of the features that the SVM sees. A search
-    (``GridSearchCV`` and the like) stands for its ``best_estimator_``.
+    A search (``GridSearchCV`` and the like) stands for its ``best_estimator_``. Scalers before the last step change no
+    verdict about every rescaling: they are gone around (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, and
+    ColumnTransformers of these), so that the verdicts are those of the features that go in, without the rounding of the
+    scalers. Through other steps, for limited ranges and with ``read_as="float"`` the points go first, and the verdicts are
+    about the features that the SVM sees. ``provenance`` of the verdicts says which.
 
     Parameters
     ----------
@@ -400,14 +426,17 @@ def certify(estimator: Any, X: Any) -> Verdicts:
     >>> from rescaleinv.datasets import load
     >>> features, labels, _ = load("breast_cancer_wisconsin")
     >>> pipeline = make_pipeline(StandardScaler(), RescaleInvariantSVC()).fit(features[:30], labels[:30])
-    >>> certify(pipeline, features[30:36]).code
+    >>> verdicts = certify(pipeline, features[30:36])
+    >>> verdicts.code
     array([ 0,  1,  1,  0,  0, -1], dtype=int8)
+    >>> verdicts.provenance
+    'every rescaling of the features before the scalers of the pipeline'
     """
     if hasattr(estimator, "best_estimator_"):
         return certify(estimator.best_estimator_, X)
     if isinstance(estimator, Pipeline):
         check_is_fitted(estimator)
-        return certify(estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X)
+        return _certify_pipeline(estimator, X) if len(estimator) > 1 else certify(estimator[-1], X)
     if not hasattr(estimator, "certify") or isinstance(estimator, type):
         raise InputError(
             f"{type(estimator).__name__} can't certify; a fitted RescaleInvariantSVC is needed, or a pipeline or a search "
@@ -415,3 +444,18 @@ def certify(estimator: Any, X: Any) -> Verdicts:
         )
     verdicts: Verdicts = estimator.certify(X)
     return verdicts
+
+
+def _certify_pipeline(pipeline: Pipeline, X: Any) -> Verdicts:
+    svc, scaled = pipeline[-1], pipeline[:-1].transform(X)
+    if (
+        not isinstance(svc, RescaleInvariantSVC)
+        or svc.training_set_.read_as == "float"
+        or svc._fitted.limits is not None
+    ):
+        return replace(certify(svc, scaled), provenance="the features that the last step of the pipeline sees")
+    around = around_scalers(pipeline, svc.training_set_.features)
+    if isinstance(around, str):
+        return replace(certify(svc, scaled), provenance=around)
+    points = around.points(as_matrix(X), checked_features(svc, scaled, fitting=False))
+    return replace(svc._engine_around(around).certify_checked(points), provenance=around.provenance)

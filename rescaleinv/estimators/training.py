@@ -11,8 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError, LeftOutWarning
-from rescaleinv.theory.separability import is_separable, separable_subset
-from rescaleinv.theory.soft_margin import correctly_classified
+from rescaleinv.theory.separability import separable_subset
 from rescaleinv.theory.training_set import TrainingSet
 
 
@@ -33,19 +32,7 @@ def consistent_part(
     whole: TrainingSet, weights: FloatArray, drop_rule: str, time_limit: float | None, *, stacklevel: int
 ) -> TrainingSet:
     """The training set without the rows that have to go, and a warning that names them."""
-    part = whole
-    if (weights != 1).any() and not is_separable(whole):
-        if drop_rule == "misclassified":
-            # separable, unless a class is down to its last row
-            part = whole.subset(correctly_classified(whole, weights))
-            if not part.conditioned.any():  # both classes at one point, where nothing separates them
-                part = whole
-        elif np.ptp(weights):
-            raise InputError(
-                f"drop_rule={drop_rule!r} counts rows, and rows of different weights were given for classes "
-                'that are not separable; use drop_rule="misclassified", or a finite C'
-            )
-    kept = separable_subset(part, drop_rule, time_limit=time_limit).training_set
+    kept = separable_subset(whole, drop_rule, row_weights=weights, time_limit=time_limit).training_set
     left_out = np.setdiff1d(whole.row_numbers, kept.row_numbers)
     if left_out.size:
         warn(LeftOutWarning(left_out.tolist(), whole.n_rows), stacklevel=stacklevel + 1)

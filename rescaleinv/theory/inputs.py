@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,8 @@ from rescaleinv.errors import InputError
 
 # Products of two values, summed over features, must stay finite.
 LARGEST_VALUE = 1e150
+# Beyond this not every whole number is a float.
+_LARGEST_SAFE_INTEGER = 2.0**53
 
 
 def listing(items: Sequence[Any], most: int = 5) -> str:
@@ -76,6 +79,36 @@ def _dense(X: Any) -> npt.NDArray[Any]:
         raise InputError(f"the features are not a table with rows of one length: {error}") from error
 
 
+def _column(X: Any, j: int) -> npt.NDArray[Any]:
+    """Column j as it was given, before any conversion to floats."""
+    if hasattr(X, "iloc"):  # pandas
+        return np.asarray(X.iloc[:, j].to_numpy())
+    if hasattr(X, "get_column_index"):  # polars
+        return np.asarray(X[:, j].to_numpy())
+    if hasattr(X, "tocsc"):  # scipy.sparse
+        return np.asarray(X.tocsc()[:, [j]].toarray().ravel())
+    if isinstance(X, np.ndarray):
+        return np.asarray(X[:, j]).ravel()  # a matrix has two dimensions in every column
+    return np.array([row[j] for row in X], dtype=object)
+
+
+def _first_rounded(X: Any, matrix: FloatArray) -> tuple[int, int, Any] | None:
+    """Row, column and value of the first number that was rounded when it became a float, among the large ones.
+
+    Identifiers and time stamps in nanoseconds are integers beyond 2**53; rows that differ would become one point.
+    """
+    large = np.abs(matrix) >= _LARGEST_SAFE_INTEGER
+    for j in np.flatnonzero(large.any(axis=0)).tolist():
+        column = _column(X, j)
+        if column.dtype.kind == "f" and column.dtype.itemsize <= 8:
+            continue
+        for i in np.flatnonzero(large[:, j]).tolist():
+            value = column[i].item() if isinstance(column[i], np.generic) else column[i]
+            if isinstance(value, (int, Fraction, Decimal)) and Fraction(value) != Fraction(float(matrix[i, j])):
+                return i, j, value
+    return None
+
+
 def as_matrix(X: Any, *, what: str = "X", n_features: int | None = None) -> FloatArray:
     """Return X (array, data frame, sparse matrix or nested lists) as a finite float64 matrix, or say what is wrong.
 
@@ -125,6 +158,14 @@ def as_matrix(X: Any, *, what: str = "X", n_features: int | None = None) -> Floa
             "remove or impute them first"
         )
     largest = np.abs(matrix).max()
+    rounded = _first_rounded(X, matrix) if largest >= _LARGEST_SAFE_INTEGER else None
+    if rounded is not None:
+        row, column, value = rounded
+        where = f"{column} ({names[column]!r})" if names else str(column)
+        raise InputError(
+            f"{what} has the integer {value} at row {row}, column {where}, which no float holds exactly (whole numbers are "
+            "exact up to 2**53); leave identifiers out, and count time stamps from a later start or in a larger unit"
+        )
     if largest > LARGEST_VALUE:
         row, column = np.argwhere(np.abs(matrix) == largest)[0]
         raise InputError(

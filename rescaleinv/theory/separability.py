@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from scipy.optimize import linprog
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import InputError, InseparableError, SolverError
 from rescaleinv.theory.rationals import nonnegative_solution
+from rescaleinv.theory.soft_margin import standardised_margins
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 
 # How many of the worst rows join the exact decision at a time.
@@ -117,7 +119,7 @@ def is_separable(training_set: TrainingSet) -> bool:
     (True, False)
     """
     require_training_set(training_set)
-    return separation(training_set).separable
+    return separation(training_set.as_read).separable
 
 
 @dataclass(frozen=True)
@@ -135,24 +137,17 @@ class SeparableSubset:
     fewest: bool
 
 
-def _misclassified(training_set: TrainingSet, time_limit: float | None) -> tuple[list[int], bool]:
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVC
-
-    signs = training_set.signs
+def _misclassified(training_set: TrainingSet, weights: FloatArray, time_limit: float | None) -> tuple[list[int], bool]:
     kept = list(range(training_set.n_rows))
     while True:
         part = training_set.subset(kept)
         if is_separable(part):
             return kept, len(kept) == training_set.n_rows
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a constant feature makes the scaler warn; its weight is zero either way
-            rows = StandardScaler().fit_transform(part.features)
-        margins = signs[kept] * SVC(kernel="linear", C=1.0).fit(rows, signs[kept]).decision_function(rows)
+        margins = standardised_margins(part, weights[kept])
         kept = _without(training_set, kept, margins, margins <= 0)
 
 
-def _greedy(training_set: TrainingSet, time_limit: float | None) -> tuple[list[int], bool]:
+def _greedy(training_set: TrainingSet, weights: FloatArray, time_limit: float | None) -> tuple[list[int], bool]:
     signs = training_set.signs
     kept = list(range(training_set.n_rows))
     while True:
@@ -183,7 +178,7 @@ def _largest_removable(signs: npt.NDArray[np.int8], slack: FloatArray) -> int:
     return max(removable, key=lambda i: (slack[i], -i))
 
 
-def _without(training_set: TrainingSet, kept: list[int], margins: FloatArray, bad: FloatArray) -> list[int]:
+def _without(training_set: TrainingSet, kept: list[int], margins: FloatArray, bad: npt.NDArray[np.bool_]) -> list[int]:
     """Leave the bad rows out, but never the last row of a class, and always at least one row.
 
     The least bad row of a class stays. Where no bad row can go, the row with the least margin that can does.
@@ -213,7 +208,7 @@ def _any_two_that_differ(training_set: TrainingSet) -> list[int]:
     )
 
 
-def _fewest(training_set: TrainingSet, time_limit: float | None) -> tuple[list[int], bool]:
+def _fewest(training_set: TrainingSet, weights: FloatArray, time_limit: float | None) -> tuple[list[int], bool]:
     """Fewest rows by implicit hitting sets: rows that conflict (an exact Farkas support) must lose one of them.
 
     Every conflict is verified in rationals and CP-SAT works in integers, so that no big constant and no tolerance
@@ -236,7 +231,7 @@ def _fewest(training_set: TrainingSet, time_limit: float | None) -> tuple[list[i
         model.add_bool_or([gone[k].negated() for k in np.flatnonzero(signs == sign)])
     total = sum(int(c) * g for c, g in zip(copies, gone, strict=True))
     model.minimize(total)
-    greedy = _greedy(training_set, None)[0]
+    greedy = _greedy(training_set, weights, None)[0]
     solver = cp_model.CpSolver()
     solver.parameters.random_seed = 0
     solver.parameters.num_workers = 1  # deterministic
@@ -268,7 +263,7 @@ def _disjoint_conflicts(training_set: TrainingSet, first: IntArray, keep: list[i
     """Conflicts among the rows ``first[keep]`` that share no row, as many as are found one after the other."""
     conflicts: list[list[int]] = []
     while len(set(training_set.signs[first[keep]].tolist())) == 2:
-        found = separation(training_set.subset(first[keep]))
+        found = separation(training_set.subset(first[keep]).as_read)
         if found.conflict is None:
             break
         conflicts.append([keep[i] for i in found.conflict])
@@ -276,26 +271,54 @@ def _disjoint_conflicts(training_set: TrainingSet, first: IntArray, keep: list[i
     return conflicts
 
 
-_RULES: dict[str, Callable[[TrainingSet, float | None], tuple[list[int], bool]]] = {
+_RULES: dict[str, Callable[[TrainingSet, FloatArray, float | None], tuple[list[int], bool]]] = {
     "misclassified": _misclassified,
     "fewest": _fewest,
     "greedy": _greedy,
 }
 
 
+def _canonical(training_set: TrainingSet, weights: FloatArray) -> tuple[IntArray, TrainingSet]:
+    """The rows in an order, and with signs, that depend neither on the order given nor on which class is positive.
+
+    Rows are sorted by their values within each class; the class whose sorted rows come first is the positive one. Rules
+    work on that form, so that ties between rows are broken in the same way however the data were arranged.
+    """
+    keys = np.column_stack([training_set.features, weights])
+    halves = []
+    for sign in (1, -1):
+        members = np.flatnonzero(training_set.signs == sign)
+        halves.append(members[np.lexsort(keys[members].T[::-1])])
+    halves.sort(key=lambda members: keys[members].tolist())
+    order = np.concatenate(halves)
+    signs = np.repeat([1, -1], [len(half) for half in halves])
+    canonical = TrainingSet(training_set.features[order], signs, read_as=training_set.read_as)
+    return order, canonical
+
+
 def separable_subset(
-    training_set: TrainingSet, rule: str = "misclassified", *, time_limit: float | None = None
+    training_set: TrainingSet,
+    rule: str = "misclassified",
+    *,
+    row_weights: Any = None,
+    time_limit: float | None = None,
 ) -> SeparableSubset:
-    """Leave rows out until the rest is separable. Deterministic; no rule ever empties a class.
+    """Leave rows out until the rest is separable; no rule ever empties a class.
+
+    What is left out depends on the data only: not on the order of the rows, nor on which class is called positive. (Of
+    copies of a row, the last ones go.)
 
     Parameters
     ----------
     training_set : TrainingSet
     rule : {"misclassified", "fewest", "greedy"}
         "misclassified" leaves out what a soft-margin linear SVM (C = 1, standardised features) misclassifies, again until
-        the rest is consistent: the rule that comes nearest to the paper's figures. It depends on the features' scaling
-        only through their standardisation. "fewest" leaves out as few rows as possible, proved (exponential in the worst
+        the rest is consistent: the rule that comes nearest to the paper's figures. A row on the hyperplane, up to seven
+        digits, counts as misclassified, whatever its class. The rule depends on the features' scaling only through their
+        standardisation. "fewest" leaves out as few rows as possible, proved (exponential in the worst
         case: see ``time_limit``). "greedy" leaves out the row with the largest slack, one at a time.
+    row_weights : sequence of positive numbers, optional
+        For "misclassified": a row of weight 2 counts as two copies of it do. The other rules count rows.
     time_limit : float, optional
         Seconds for "fewest"; beyond it a warning says that the greedy rule was used. The other rules do not need it.
 
@@ -319,9 +342,16 @@ def separable_subset(
     if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
         raise InputError(f"time_limit is {time_limit!r}; a positive number of seconds, or None, is needed")
     if is_separable(training_set):
-        kept, fewest = list(range(training_set.n_rows)), True
+        positions, fewest = np.arange(training_set.n_rows), True
     else:
-        kept, fewest = _RULES[rule](training_set, time_limit)
-    positions = np.array(sorted(kept), dtype=np.intp)
+        weights = np.ones(training_set.n_rows) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
+        if rule != "misclassified" and np.ptp(weights):
+            raise InputError(
+                f"the rule {rule!r} counts rows, and rows of different weights were given for classes that are not "
+                'separable; use "misclassified", or a soft margin'
+            )
+        order, canonical = _canonical(training_set, weights)
+        kept, fewest = _RULES[rule](canonical, weights[order], time_limit)
+        positions = np.sort(order[kept])
     dropped = np.setdiff1d(np.arange(training_set.n_rows), positions)
     return SeparableSubset(training_set.subset(positions), positions, dropped, rule, fewest)

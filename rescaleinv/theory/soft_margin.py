@@ -1,4 +1,4 @@
-"""The soft-margin linear SVM (finite C), and what the weights of rows do where a hard margin leaves rows out."""
+"""The soft-margin linear SVM (finite C), and the margins by which rows are left out of a hard margin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rescaleinv._util.types import FloatArray, IntArray
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError, InseparableError, SolverError
 from rescaleinv.theory.training_set import TrainingSet
 
@@ -19,7 +19,7 @@ _SOLVER_TOLERANCES = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e
 _LARGE = 1e3
 # Slopes are sums of weights; a sum that is this small beside the total is zero.
 _NO_SLOPE = 1e-12
-# Digits of a margin that are not the solver's rounding: rows on the hyperplane must not look as if they were beside it.
+# Digits of a margin that the solver's rounding errors do not reach: a row on the hyperplane must have the margin 0.
 _DIGITS = 7
 
 
@@ -125,29 +125,20 @@ def _middle_intercept(scores: FloatArray, signs: Any, row_weights: FloatArray) -
     return float((bends[order[lowest]] + bends[order[highest]]) / 2)
 
 
-def correctly_classified(training_set: TrainingSet, row_weights: FloatArray) -> IntArray:
-    """The rows to which a soft-margin SVM gives their own label: one step of the rule "misclassified", with weights.
+def standardised_margins(training_set: TrainingSet, row_weights: FloatArray) -> FloatArray:
+    """y_i (w·x_i + b) of the soft-margin SVM with C = 1 on the standardised features, to seven digits.
 
-    C = 1 and standardised features, as in that rule; a row of weight 2 counts as two copies of it do. No class is
-    emptied: its best row stays, and of rows that are as good as each other the one that is farthest outside of the other
-    class's range in some feature.
+    So a row on the hyperplane has the margin 0, whatever rounding errors the solver made. A row of weight 2 counts as two
+    copies of it do.
 
     >>> ts = TrainingSet([[0.0], [1], [2], [3], [4], [3.5]], [-1, -1, 1, 1, 1, -1])
-    >>> correctly_classified(ts, np.ones(6)), correctly_classified(ts, np.array([1, 1, 1, 1, 1, 100]))
-    (array([0, 1, 3, 4]), array([0, 1, 4, 5]))
+    >>> standardised_margins(ts, np.ones(6)).round(3)
+    array([ 1.389,  0.463, -0.   ,  0.926,  1.852, -1.389])
     """
     from sklearn.preprocessing import StandardScaler
 
-    signs = training_set.signs
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a constant feature makes the scaler warn; its weight is zero either way
         rows = StandardScaler().fit(training_set.features, sample_weight=row_weights).transform(training_set.features)
-    svm = soft_margin_svm(TrainingSet(rows, signs), 1.0, row_weights)
-    margins = (signs * (rows @ svm.weights + svm.intercept)).round(_DIGITS)
-    right = margins > 0
-    for sign in (1, -1):
-        if not right[signs == sign].any():
-            others = rows[signs != sign]
-            outside = np.maximum(rows - others.max(axis=0), others.min(axis=0) - rows).max(axis=1).round(_DIGITS)
-            right[max(np.flatnonzero(signs == sign), key=lambda i: (margins[i], outside[i], -i))] = True
-    return np.flatnonzero(right)
+    svm = soft_margin_svm(TrainingSet(rows, training_set.signs), 1.0, row_weights)
+    return (training_set.signs * (rows @ svm.weights + svm.intercept)).round(_DIGITS)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from rescaleinv._util.parameters import is_sequence
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import InputError
-from rescaleinv.theory.conditioning import Conditioning
+from rescaleinv.theory.conditioning import Conditioning, FeatureReading, Reading
 from rescaleinv.theory.inputs import as_labels, as_matrix, column_names, exact_number, listing
 from rescaleinv.theory.rationals import rational_text
 
@@ -38,6 +38,9 @@ class TrainingSet:
         Taken from a data frame's columns if not given.
     row_numbers : sequence of int, optional
         The numbers of the rows in the data that they were taken from; 0, 1, … if not given.
+    read_as : {"written", "float"}
+        "written" reads a feature as it was most likely written down: decimals, or values on a grid that were scaled and
+        rounded since. "float" takes every float at its word. ``reading`` says what was done, feature by feature.
 
     Examples
     --------
@@ -60,7 +63,9 @@ class TrainingSet:
         positive: Any = None,
         feature_names: Sequence[str] | None = None,
         row_numbers: Iterable[int] | None = None,
+        read_as: str = "written",
     ) -> None:
+        check_read_as(read_as)
         features = as_matrix(X)
         if len(features) == 1:
             raise InputError("the training set has one row (1 sample); both classes are needed, so two rows at least")
@@ -75,7 +80,7 @@ class TrainingSet:
         if len(numbers) != len(features):
             raise InputError(f"{len(numbers)} row numbers were given for {len(features)} rows")
         # as_matrix returns the caller's own memory where it can
-        self._set(features.copy(), signs, classes, None if names is None else tuple(names), numbers)
+        self._set(features.copy(), signs, classes, None if names is None else tuple(names), numbers, read_as)
 
     @classmethod
     def _trusted(
@@ -85,10 +90,11 @@ class TrainingSet:
         classes: tuple[Any, Any],
         feature_names: tuple[str, ...] | None,
         row_numbers: IntArray,
+        read_as: str = "written",
     ) -> Self:
         """A training set of what was checked before. It owns the arrays from now on, and makes them read-only."""
         new = cls.__new__(cls)
-        new._set(features, signs, classes, feature_names, row_numbers)
+        new._set(features, signs, classes, feature_names, row_numbers, read_as)
         return new
 
     def _set(
@@ -98,8 +104,11 @@ class TrainingSet:
         classes: tuple[Any, Any],
         feature_names: tuple[str, ...] | None,
         row_numbers: IntArray,
+        read_as: str,
     ) -> None:
         self.features, self.signs, self.classes = features, signs, classes
+        self.read_as: str = read_as
+        self.read_from: TrainingSet | None = None
         self.feature_names: tuple[str, ...] | None = feature_names
         self.row_numbers: IntArray = row_numbers
         for array in (features, signs, row_numbers):
@@ -242,6 +251,37 @@ class TrainingSet:
         return conditioned
 
     @cached_property
+    def reading(self) -> Reading:
+        """How the floats of each feature are read; ``str`` of an entry says it in words.
+
+        >>> ts = TrainingSet([[0.1, 1, 0.5], [0.25, 2, 1 / 3], [0.3, 5, 2 / 3]], [1, -1, 1])
+        >>> [str(feature) for feature in ts.reading]
+        ['decimal, 2 digits', 'decimal, 0 digits', 'grid of step 0.166667']
+        """
+        if self.read_as == "float":
+            return Reading([FeatureReading("as given")] * self.n_features)
+        return Reading.of(self.features)
+
+    @cached_property
+    def as_read(self) -> TrainingSet:
+        """The same rows with every feature in the units of its reading: integers, where it is decimal or on a grid.
+
+        For every-rescaling questions this is the same training set, with the rounding errors of its floats undone. Points
+        go the same way by ``reading.values``. Itself where the reading changes nothing; otherwise ``read_from`` of the new
+        training set is this one.
+        """
+        if not self.reading.changes:
+            return self
+        values = self.reading.values(self.features)
+        new = TrainingSet._trusted(values, self.signs, self.classes, self.feature_names, self.row_numbers, "float")
+        new.read_from = self
+        return new
+
+    def exact_point(self, point: FloatArray) -> list[Fraction]:
+        """The exact numbers that the floats of a point (or a row) stand for, by the reading, in the units given."""
+        return self.reading.in_given_units([Fraction(value) for value in self.reading.values(point).tolist()])
+
+    @cached_property
     def integer_rows(self) -> tuple[list[list[int]], list[int]]:
         """The features as integers: ``x[i][j] == rows[i][j] * 2**exponents[j]`` exactly."""
         mantissas, exponents = np.frexp(self.features)
@@ -262,10 +302,7 @@ class TrainingSet:
     @cached_property
     def sha256(self) -> str:
         """A fingerprint of the rows as exact numbers and of their signs, in order; ``verify`` recomputes it."""
-        digest = hashlib.sha256()
-        for row, sign in zip(self.features.tolist(), self.signs.tolist(), strict=True):
-            digest.update(f"{sign}:{','.join(str(Fraction(value)) for value in row)}\n".encode())
-        return digest.hexdigest()
+        return fingerprint(([Fraction(value) for value in row] for row in self.features.tolist()), self.signs.tolist())
 
     @cached_property
     def row_texts(self) -> list[list[str]]:
@@ -288,8 +325,21 @@ class TrainingSet:
         if len(np.unique(signs)) < 2:
             raise InputError(f"the rows chosen have one class ({signs[0]}, {len(signs)} rows); both are needed")
         return TrainingSet._trusted(
-            self.features[chosen], signs, self.classes, self.feature_names, self.row_numbers[chosen]
+            self.features[chosen], signs, self.classes, self.feature_names, self.row_numbers[chosen], self.read_as
         )
+
+
+def fingerprint(rows: Iterable[Iterable[Fraction]], signs: Iterable[int]) -> str:
+    """SHA-256 of rows of exact numbers and their signs, in order, as docs/certificates.md defines it."""
+    digest = hashlib.sha256()
+    for row, sign in zip(rows, signs, strict=True):
+        digest.update(f"{sign}:{','.join(map(str, row))}\n".encode())
+    return digest.hexdigest()
+
+
+def check_read_as(read_as: Any) -> None:
+    if not isinstance(read_as, str) or read_as not in ("written", "float"):
+        raise InputError(f'read_as is {read_as!r}; "written" or "float" is needed')
 
 
 def require_training_set(value: Any) -> None:

@@ -1,11 +1,13 @@
 """Tables and labels that users give: what is accepted, what is refused, and how the refusal is worded."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 
 from rescaleinv.errors import InputError, RescaleInvError
 from rescaleinv.theory.inputs import as_labels, as_matrix, exact_number
@@ -98,3 +100,51 @@ def test_numbers_are_exact_or_refused():
     for wrong in (float("nan"), float("inf"), "one", None, [1]):
         with pytest.raises(InputError, match=r"the weight is .*; a finite number is needed"):
             exact_number(wrong, "the weight")
+
+
+BIG = 2**53 + 1
+ROUNDED = {
+    "int64": np.array([[1, BIG], [2, 3]]),
+    "uint64": np.array([[1, 2**64 - 1], [2, 3]], dtype=np.uint64),
+    "objects": np.array([[1, BIG], [2, 3]], dtype=object),
+    "lists with floats": [[0.5, BIG], [2, 3]],
+    "negative": [[1, -BIG], [2, 3]],
+    "pandas": pd.DataFrame({"a": [1, 2], "id": [BIG, 3]}),
+    "pandas, with a column of floats": pd.DataFrame({"a": [0.5, 2], "id": [BIG, 3]}),
+    "pandas, nullable": pd.DataFrame({"a": [0.5, 2], "id": pd.array([BIG, 3], "Int64")}),
+    "pandas, signed and unsigned": pd.DataFrame(
+        {"a": np.array([-1, 2]), "id": np.array([2**63 + 1, 3], dtype=np.uint64)}
+    ),
+    "polars": pl.DataFrame({"a": [0.5, 2.0], "id": [BIG, 3]}),
+    "sparse": csr_array(np.array([[0, BIG], [2, 0]])),
+    "time stamps in nanoseconds": pd.DataFrame(
+        {"a": [1, 2], "time": np.array(["2024-05-01T12:00:00.123456789", "2024-05-02"], "M8[ns]").astype("int64")}
+    ),
+    "decimals": np.array([[1, Decimal(BIG)], [2, 3]], dtype=object),
+}
+
+
+@pytest.mark.parametrize("X", ROUNDED.values(), ids=ROUNDED)
+def test_an_integer_that_no_float_holds_is_refused_and_not_rounded(X):
+    with pytest.raises(
+        InputError, match=r"the integer -?\d+ at row 0, column 1.*, which no float holds exactly"
+    ) as caught:
+        as_matrix(X)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array([[-(2**63), 0], [2**62, 2**53]]),
+        [[2.0**60 + 2**10, 1], [10**22, 2]],  # floats, and an integer that is one
+        pd.DataFrame({"t": np.array(["2024-05-01T12:00:00", "2024-05-02"], "M8[ns]").astype("int64"), "x": [0.5, 1.5]}),
+        np.array([[1e300, 1.0]]) / 1e151,
+    ],
+    ids=["sentinels", "floats", "time stamps in whole seconds", "large floats"],
+)
+def test_large_numbers_that_floats_hold_are_kept(X):
+    given = X.to_numpy(dtype=object).tolist() if hasattr(X, "to_numpy") else np.asarray(X, dtype=object).tolist()
+    assert [[Fraction(v) for v in row] for row in as_matrix(X).tolist()] == [
+        [Fraction(v) for v in row] for row in given
+    ]

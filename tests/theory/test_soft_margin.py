@@ -6,7 +6,7 @@ from sklearn.svm import SVC
 
 from rescaleinv import InputError, TrainingSet, minimal_norm_svm
 from rescaleinv.datasets import load
-from rescaleinv.theory.soft_margin import correctly_classified, soft_margin_svm
+from rescaleinv.theory.soft_margin import soft_margin_svm, standardised_margins
 
 
 def draw(name, n_rows=80):
@@ -116,8 +116,8 @@ def test_a_penalty_that_cuts_multipliers_off_is_no_hard_margin():
     assert abs(soft.weights[0]) < abs(hard.weights[0])
 
 
-def test_no_class_is_emptied_and_rounding_decides_nothing():
+def test_margins_are_rounded_so_that_a_row_on_the_hyperplane_has_the_margin_zero():
+    """w = 0 is the best: every row's margin is y·b with b = -1, exactly, whatever the solver's rounding."""
     features = [[0.0], [1], [2], [3], [1], [2]]
     labels = [-1, -1, -1, -1, 1, 1]
-    # w = 0: every positive row is on the wrong side by the same amount, and the first of them stays
-    assert correctly_classified(TrainingSet(features, labels), np.ones(6)).tolist() == [0, 1, 2, 3, 4]
+    assert standardised_margins(TrainingSet(features, labels), np.ones(6)).tolist() == [1, 1, 1, 1, -1, -1]

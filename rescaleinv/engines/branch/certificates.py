@@ -91,7 +91,7 @@ def certificate(
     left_out: int,
 ) -> Certificate:
     """The certificate of a decided point, checked; ``limits`` are the ranges of τ, one a group."""
-    exact_point = [Fraction(x) for x in point.tolist()]
+    exact_point = problem.training_set.exact_point(point)
     refusal: verify.Refused | None = None
     for bits in _BITS:
         writer = _Writer(problem, point, limits, penalties, bits)
@@ -110,7 +110,9 @@ def certificate(
             }
         else:
             raise CertificateError(f"the point is unknown: {decision.reason}")
-        made = certificate_of(problem.training_set, exact_point, claim + SCOPE, evidence, left_out=left_out)
+        made = certificate_of(
+            problem.training_set, exact_point, claim + SCOPE, evidence, left_out=left_out, given_point=point
+        )
         try:
             verify.check(made.to_json())
         except verify.Refused as error:

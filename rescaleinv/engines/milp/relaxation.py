@@ -146,6 +146,13 @@ class Relaxation:
             builder.add([*on, *off], [1.0] * len(on) + [-1.0] * len(off), lower=1.0 - len(off))
         return self.model.with_rows(*builder.build())
 
+    def smallest_gap(self, point: FloatArray) -> float:
+        """The smallest difference between two different values of a feature, rows and point, in conditioned units."""
+        values = np.sort(np.vstack([self.rows, self.conditioned(point)]), axis=0)
+        gaps = np.diff(values, axis=0)
+        varies = self.rows.any(axis=0)  # a constant feature never has weight
+        return float(gaps[:, varies][gaps[:, varies] > 0].min(initial=1.0))
+
     def candidate(self, values: FloatArray) -> Candidate:
         """What a solution proposes. Binaries are rounded."""
         n, m = self.n, self.m

@@ -45,7 +45,7 @@ def supremum(W, v, sign, l, u, wl, wu, ml, mu):
         ml = max(ml, l * wl)
     if wl > wu or ml > mu:
         return -np.inf
-    if wu == np.inf and l == 0.0 and W > ml + ZERO:
+    if wu == np.inf and l == 0.0 and ml + ZERO < W:
         return np.inf
     if mu == np.inf and u == np.inf and v > wl + ZERO:
         return np.inf

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.engines.branch.free import _leaf_kernel as leaf
 from rescaleinv.engines.branch.free import _simplex_kernel as simplex
-from rescaleinv._util.types import FloatArray, IntArray
 
 # Costs of the multipliers, so that the many ties of a zero cost are broken; Σ a = 1, so the value moves by less than this.
 _TIE_BREAK = 1e-7

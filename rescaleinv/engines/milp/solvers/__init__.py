@@ -36,11 +36,18 @@ def backend(name: str) -> Solve:
 
 
 def solve(
-    model: Model, name: str = "highs", *, time_limit: float | None = None, threads: int = 1, seed: int = 0
+    model: Model,
+    name: str = "highs",
+    *,
+    time_limit: float | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    careful: bool = False,
 ) -> Answer:
     """Solve a model with the backend of that name. Whatever goes wrong inside is an ``Answer`` with the status "failed".
 
-    A solution is checked against the model in floats before it is handed on. One thread makes it deterministic.
+    A solution is checked against the model in floats before it is returned. One thread makes it deterministic. A
+    ``careful`` solve does without presolve and has looser tolerances: slower, and less likely to miss a solution.
 
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
@@ -53,7 +60,7 @@ def solve(
     if not model.is_numeric:  # HiGHS calls it infeasible
         return Answer("failed", message="the model has a coefficient or a bound that is not a number")
     try:
-        return checked(model, run(model, time_limit, threads, seed))
+        return checked(model, run(model, time_limit, threads, seed, careful))
     except MissingSolverError:
         raise
     except Exception as error:  # whatever a solver raises must not stop a batch

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rescaleinv.engines.milp.solvers.model import Answer, Model, Solve
+from rescaleinv.engines.milp.solvers.model import SMALLEST_COEFFICIENT, Answer, Model, Solve, feasibility_tolerance
 from rescaleinv.errors import MissingSolverError
-
-_FEASIBILITY = 1e-9
 
 
 def package() -> Any:
@@ -37,18 +35,22 @@ def _as_lp(highspy: Any, model: Model) -> Any:
     return lp
 
 
-def solve(model: Model, time_limit: float | None, threads: int, seed: int) -> Answer:
+def solve(model: Model, time_limit: float | None, threads: int, seed: int, careful: bool = False) -> Answer:
     highspy = package()
+    tolerance = feasibility_tolerance(careful)
     solver = highspy.Highs()
-    options = {
+    options: dict[str, Any] = {
         "output_flag": False,
         "threads": threads,
         "random_seed": seed,
         "mip_rel_gap": 0.0,  # the default stops at 1e-4
-        "mip_abs_gap": _FEASIBILITY,
-        "mip_feasibility_tolerance": _FEASIBILITY,
-        "primal_feasibility_tolerance": _FEASIBILITY,
+        "mip_abs_gap": tolerance,
+        "mip_feasibility_tolerance": tolerance,
+        "primal_feasibility_tolerance": tolerance,
+        "small_matrix_value": SMALLEST_COEFFICIENT,
     }
+    if careful:
+        options["presolve"] = "off"
     if time_limit is not None:
         options["time_limit"] = time_limit
     for name, value in options.items():

@@ -15,6 +15,16 @@ Status = Literal["optimal", "feasible", "infeasible", "limit", "failed"]
 
 # What a backend's solution may miss a bound, a row (relative to its largest entry) or an integer by.
 TOLERANCE = 1e-5
+# The backends' own tolerances. With the tight one HiGHS' presolve has called programs with coefficients of 1e-9 infeasible
+# that have a solution.
+TIGHT_TOLERANCE = 1e-9
+CAREFUL_TOLERANCE = 1e-6
+# HiGHS drops coefficients below 1e-9 unless told otherwise; this is the least that it allows.
+SMALLEST_COEFFICIENT = 1e-12
+
+
+def feasibility_tolerance(careful: bool) -> float:
+    return CAREFUL_TOLERANCE if careful else TIGHT_TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -119,8 +129,9 @@ class Answer:
         return self.values is not None
 
 
-# A backend: the model, seconds (or None), threads, seed -> Answer. It may raise; the registry turns that into "failed".
-Solve = Callable[[Model, float | None, int, int], Answer]
+# A backend: the model, seconds (or None), threads, seed, careful -> Answer. It may raise; the registry turns that into
+# "failed". A careful solve has no presolve and tolerances of CAREFUL_TOLERANCE instead of TIGHT_TOLERANCE.
+Solve = Callable[[Model, float | None, int, int, bool], Answer]
 
 
 def checked(model: Model, answer: Answer) -> Answer:

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rescaleinv.engines.milp.solvers.model import Answer, Model, Solve
+from rescaleinv.engines.milp.solvers.model import Answer, Model, Solve, feasibility_tolerance
 from rescaleinv.errors import MissingSolverError, SolverError
-
-_FEASIBILITY = 1e-9
 
 
 def package() -> Any:
@@ -40,25 +38,32 @@ def _as_mathopt(mathopt: Any, model: Model) -> tuple[Any, list[Any]]:
     return problem, variables
 
 
-def _parameters(mathopt: Any, solver: str, time_limit: float | None, threads: int, seed: int) -> Any:
+def _parameters(mathopt: Any, solver: str, time_limit: float | None, threads: int, seed: int, careful: bool) -> Any:
+    tolerance = feasibility_tolerance(careful)
     parameters = mathopt.SolveParameters(random_seed=seed, relative_gap_tolerance=0.0)
+    if careful:
+        parameters.presolve = mathopt.Emphasis.OFF
     if time_limit is not None:
         parameters.time_limit = datetime.timedelta(seconds=time_limit)
     if solver == "scip":
         parameters.threads = threads
-        parameters.gscip.real_params["numerics/feastol"] = _FEASIBILITY
+        parameters.gscip.real_params["numerics/feastol"] = tolerance
     else:
         parameters.highs.int_options["threads"] = threads  # MathOpt refuses its own parameter for HiGHS
         for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
-            parameters.highs.double_options[name] = _FEASIBILITY
+            parameters.highs.double_options[name] = tolerance
+        for name in ("output_flag", "log_to_console"):  # MathOpt's own switch leaves some lines of HiGHS
+            parameters.highs.bool_options[name] = False
     return parameters
 
 
-def _solve(solver: str, model: Model, time_limit: float | None, threads: int, seed: int) -> Answer:
+def _solve(
+    solver: str, model: Model, time_limit: float | None, threads: int, seed: int, careful: bool = False
+) -> Answer:
     mathopt = package()
     problem, variables = _as_mathopt(mathopt, model)
     kind = mathopt.SolverType.GSCIP if solver == "scip" else mathopt.SolverType.HIGHS
-    parameters = _parameters(mathopt, solver, time_limit, threads, seed)
+    parameters = _parameters(mathopt, solver, time_limit, threads, seed, careful)
     try:
         result = mathopt.solve(problem, kind, params=parameters)
     except AttributeError as error:  # how MathOpt's refusals surface: a mistake in its own handling of the refusal

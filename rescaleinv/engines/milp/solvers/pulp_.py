@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rescaleinv.engines.milp.solvers.model import Answer, Model, Solve
+from rescaleinv.engines.milp.solvers.model import Answer, Model, Solve, feasibility_tolerance
 from rescaleinv.errors import MissingSolverError
-
-_FEASIBILITY = 1e-9
 
 
 def package() -> Any:
@@ -46,13 +44,16 @@ def _as_pulp(pulp: Any, model: Model) -> tuple[Any, list[Any]]:
     return problem, variables
 
 
-def solve(model: Model, time_limit: float | None, threads: int, seed: int) -> Answer:
+def solve(model: Model, time_limit: float | None, threads: int, seed: int, careful: bool = False) -> Answer:
     pulp = package()
+    tolerance = feasibility_tolerance(careful)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # PuLP's notes on its own next version
         problem, variables = _as_pulp(pulp, model)
-        options = [f"randomSeed {seed}", f"randomCbcSeed {seed}", f"primalTolerance {_FEASIBILITY}"]
-        options.append(f"integerTolerance {_FEASIBILITY}")
+        options = [f"randomSeed {seed}", f"randomCbcSeed {seed}", f"primalTolerance {tolerance}"]
+        options.append(f"integerTolerance {tolerance}")
+        if careful:
+            options += ["presolve off", "preprocess off"]
         solver = pulp.PULP_CBC_CMD(msg=False, threads=threads, timeLimit=time_limit, gapRel=0, options=options)
         problem.solve(solver)
     if problem.status == pulp.LpStatusInfeasible:

@@ -1,0 +1,102 @@
+"""How near to a tie may data be before a float solver's "there is nothing more" is wrong?
+
+Small integer training sets whose ties are broken by 1e-5 to 1e-12, with points on the hyperplane of some extreme
+classifier up to as much: the verdicts of the MILP engine, backend by backend and every point put to the solver, against
+an exact brute force that shares no code with it. The limit ``SMALLEST_GAP`` of the engine is set aside while it runs; for
+each verdict the gap is noted, so that the table shows what the limit costs (strong verdicts that become UNKNOWN) and what
+it prevents (wrong verdicts). 20,000 near ties per backend; --quick asks 200. Writes results/near_ties.json.
+
+    python -m benchmarks.near_ties [--quick] [--backend NAME] [--points 20000] [--seed 0]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import RESULTS, print_table, write_result
+from rescaleinv.engines.milp import search, solvers
+from rescaleinv.engines.milp.engine import MilpEngine
+from rescaleinv.engines.milp.relaxation import Relaxation
+
+sys.path.append(str(Path(__file__).parent.parent / "tests"))
+import near_ties
+
+POINTS_PER_SET = 8
+LIMIT = search.SMALLEST_GAP
+UNKNOWN = 2
+
+
+def record(backend: str, n_points: int, seed: int) -> list[dict[str, Any]]:
+    """One entry per point: size of the perturbation, gap, verdict, truth."""
+    rng = np.random.default_rng(seed)
+    entries: list[dict[str, Any]] = []
+    started = time.monotonic()
+    while len(entries) < n_points:
+        case = near_ties.near_ties(rng, POINTS_PER_SET)
+        codes = MilpEngine(case.training_set, solver=backend, shortcuts=False).certify(case.points).code.tolist()
+        relaxation = Relaxation(case.training_set)
+        for point, code, truth in zip(case.points, codes, case.verdicts, strict=True):
+            gap = relaxation.smallest_gap(point)
+            entries.append({"size": case.size, "gap": gap, "hidden": case.hidden, "code": code, "truth": truth})
+        if len(entries) % 500 < POINTS_PER_SET:
+            wrong = sum(e["code"] not in (e["truth"], UNKNOWN) for e in entries)
+            print(f"{backend}: {len(entries)} asked, {wrong} wrong, {time.monotonic() - started:.0f} s", flush=True)
+    return entries
+
+
+def summary(backend: str, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One line per decade of the perturbation, without the limit and with it."""
+    lines = []
+    for decade in sorted({int(-np.log10(entry["size"])) for entry in entries}):
+        some = [entry for entry in entries if int(-np.log10(entry["size"])) == decade]
+        wrong = [entry for entry in some if entry["code"] not in (entry["truth"], UNKNOWN)]
+        strong = [entry for entry in some if abs(entry["code"]) == 1]
+        lines.append(
+            {
+                "backend": backend,
+                "perturbation": f"1e-{decade + 1} to 1e-{decade}",
+                "points": len(some),
+                "strong in truth": sum(abs(entry["truth"]) == 1 for entry in some),
+                "wrong without limit": len(wrong),
+                "unknown without limit": sum(entry["code"] == UNKNOWN for entry in some),
+                "wrong": sum(abs(entry["code"]) != 1 or entry["gap"] >= LIMIT for entry in wrong),
+                "unknown": sum(entry["code"] == UNKNOWN for entry in some)
+                + sum(entry["gap"] < LIMIT for entry in strong),
+                "largest gap of a wrong verdict": max((entry["gap"] for entry in wrong), default=0.0),
+            }
+        )
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="200 points; the stored results are not overwritten")
+    parser.add_argument("--backend", choices=[*solvers.BACKENDS], action="append")
+    parser.add_argument("--points", type=int, default=20_000, help="near ties per backend")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results")
+    options = parser.parse_args()
+    solvers.backend("ortools")  # before PuLP, which would make the HiGHS of OR-Tools crash
+    search.SMALLEST_GAP = 0.0
+    lines: list[dict[str, Any]] = []
+    for backend in options.backend or solvers.BACKENDS:
+        entries = record(backend, 200 if options.quick else options.points, options.seed)
+        lines += summary(backend, entries)
+        if not options.quick:
+            payload = {"limit": LIMIT, "points per backend": options.points, "lines": lines}
+            write_result(
+                "near_ties" if not options.backend else f"near_ties_{backend.replace(':', '_')}",
+                payload,
+                options.results,
+            )
+    print_table(lines)
+
+
+if __name__ == "__main__":
+    main()
