@@ -165,7 +165,7 @@ class ExactVertices:
         y: FloatArray = ts.signs.astype(float)
         support = [j for j in range(ts.n_features) if j not in set(vertex.zero)]
         rows = np.column_stack([ts.conditioned[vertex.on][:, support], np.ones(len(vertex.on))]) * y[vertex.on, None]
-        target = np.append(costs[support] * np.sign(vertex.weights[support]), 0.0)
+        target = np.append(costs[support] * vertex.signs[support], 0.0)
         inner = np.column_stack([ts.conditioned[vertex.inside][:, support], np.ones(len(vertex.inside))])
         caps = np.array([float(self._cap(i)) for i in vertex.inside])
         pushed: FloatArray = (caps * y[vertex.inside]) @ inner

@@ -22,6 +22,7 @@ from rescaleinv.certificates.two_rescalings import witness_from
 from rescaleinv.engines.search import kernel as _kernel
 from rescaleinv.engines.search.exact import ExactVertex, ExactVertices
 from rescaleinv.engines.search.simplex import L1Simplex, Vertex
+from rescaleinv.errors import SolverError
 from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 
@@ -198,17 +199,8 @@ class FlipSearch:
         return float(values.min() if side > 0 else values.max())
 
     def vertex_at(self, known: KnownVertex) -> Vertex:
-        """The vertex with its unperturbed solution."""
-        m, n = self.training_set.n_rows, self.training_set.n_features
-        items = np.sort(known.items)
-        on, zero = items[items < m], items[(items >= m) & (items < m + n)] - m
-        support = np.setdiff1d(np.arange(n), zero)
-        rows = self.simplex.rows.columns[:-1, on].T
-        solution = np.linalg.solve(rows[:, [*support, n]], np.ones(len(on)))
-        weights = np.zeros(n)
-        weights[support] = solution[:-1]
-        inside = np.flatnonzero(known.states == _kernel.IN).tolist()
-        return Vertex(weights, float(solution[-1]), on.tolist(), zero.tolist(), inside)
+        """The vertex without perturbation."""
+        return self.simplex.vertex_at(known.items, known.states)
 
 
 class _Search:
@@ -294,10 +286,13 @@ class _Search:
         share, size, from_best = _PLANS[turn % len(_PLANS)]
         n = simplex.n_features
         changes = size * random.normal(size=(n_sweeps, n)) * (random.random((n_sweeps, n)) < share)
-        if from_best:
-            simplex.solve((records.least_costs if side > 0 else records.largest_costs)[p])
-        else:
-            simplex.solve(self.owner.usual_costs * np.exp(np.clip(2 * random.normal(size=n), -6, 6)))
+        start = (records.least_costs if side > 0 else records.largest_costs)[p]
+        if not from_best:
+            start = self.owner.usual_costs * np.exp(np.clip(2 * random.normal(size=n), -6, 6))
+        try:
+            simplex.solve(start)
+        except SolverError:  # near ties: the first vertex, to which the simplex went back, will do as well
+            pass
         self._sweep(changes, p, side)
 
     def _record(self, p: int, least: bool) -> tuple[float, KnownVertex]:
