@@ -7,6 +7,7 @@ is confirmed exactly.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -289,10 +290,8 @@ class _Search:
         start = (records.least_costs if side > 0 else records.largest_costs)[p]
         if not from_best:
             start = self.owner.usual_costs * np.exp(np.clip(2 * random.normal(size=n), -6, 6))
-        try:
+        with contextlib.suppress(SolverError):  # near ties; it went back to the first vertex, which will do as well
             simplex.solve(start)
-        except SolverError:  # near ties: the first vertex, to which the simplex went back, will do as well
-            pass
         self._sweep(changes, p, side)
 
     def _record(self, p: int, least: bool) -> tuple[float, KnownVertex]:
