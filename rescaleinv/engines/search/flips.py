@@ -22,6 +22,7 @@ from rescaleinv.certificates.certificate import Witness
 from rescaleinv.certificates.two_rescalings import witness_from
 from rescaleinv.engines.search import kernel as _kernel
 from rescaleinv.engines.search.exact import ExactVertex, ExactVertices
+from rescaleinv.engines.search.led_walk import Basis, LedWalk, costs_of
 from rescaleinv.engines.search.simplex import L1Simplex, Vertex
 from rescaleinv.errors import SolverError
 from rescaleinv.theory.inputs import as_matrix
@@ -37,14 +38,17 @@ _PLANS = ((0.1, 5.0, True), (0.2, 8.0, False))
 
 @dataclass(frozen=True)
 class SearchBudget:
-    """What the search may cost: ``common`` sweeps for all points together, then ``sweeps`` for each open point.
+    """What the search may cost: ``common`` sweeps for all points together, then for each open point ``sweeps`` and
+    ``expansions``.
 
-    A sweep follows the optimum from one cost vector to another; it passes a few to some dozens of vertices. With
-    ``seconds`` (for the whole call) the result depends on the clock; without, only on the seed.
+    A sweep follows the optimum from one cost vector to another; it passes a few to some dozens of vertices. An expansion
+    finds all neighbours of a vertex. With ``seconds`` (for the whole call) the result depends on the clock; without, only
+    on the seed.
     """
 
     common: int = 200
-    sweeps: int = 2000
+    sweeps: int = 600
+    expansions: int = 60
     seconds: float | None = None
 
 
@@ -73,6 +77,7 @@ class SearchResult:
     largest: FloatArray
     flips: list[Flip | None]
     n_sweeps: int
+    n_expansions: int
     n_vertices: int
     seconds: float
 
@@ -148,6 +153,7 @@ class FlipSearch:
         self.exact = ExactVertices(training_set, caps)
         self.pool = Pool()
         self.n_sweeps = 0
+        self._led_walk: LedWalk | None = None
         self._random = np.random.default_rng([seed, 22])
         self.usual_costs = self.simplex.default_costs()
         self._states = (self.simplex.new_state(), self.simplex.new_state())
@@ -170,7 +176,8 @@ class FlipSearch:
             Points that are worth a search of their own; all if not given. The others profit from what is found.
         budget : SearchBudget, optional
         """
-        started, steps, sweeps = time.monotonic(), self.simplex.n_steps, self.n_sweeps
+        started = time.monotonic()
+        steps, sweeps, expansions = self.simplex.n_steps, self.n_sweeps, self.n_expansions
         allowed = budget or SearchBudget()
         table = as_matrix(points, n_features=self.training_set.n_features)
         search = _Search(self, table, allowed, started)
@@ -178,20 +185,40 @@ class FlipSearch:
         wanted = np.ones(len(table), dtype=bool) if open_mask is None else np.asarray(open_mask, dtype=bool)
         search.common()
         search.confirm()
-        for turn in range(-(-allowed.sweeps // _AT_A_TIME)):
+        for turn in range(max(-(-allowed.sweeps // _AT_A_TIME), 1)):
             for p in np.flatnonzero(wanted):
                 if search.flips[p] is None and not search.out_of_time():
                     search.climb(int(p), sides[p], turn, min(_AT_A_TIME, allowed.sweeps - turn * _AT_A_TIME))
             search.confirm()
+            if turn == 0 and allowed.expansions and not self.simplex.has_caps:
+                for p in np.flatnonzero(wanted):
+                    if search.flips[p] is None and not search.out_of_time():
+                        search.walk(int(p), sides[p])
+                search.confirm()
         search.keep()
         return SearchResult(
             search.records.least.copy(),
             search.records.largest.copy(),
             search.flips,
             self.n_sweeps - sweeps,
+            self.n_expansions - expansions,
             self.simplex.n_steps - steps,
             time.monotonic() - started,
         )
+
+    @property
+    def n_expansions(self) -> int:
+        return 0 if self._led_walk is None else self._led_walk.n_expanded
+
+    @property
+    def led_walk(self) -> LedWalk:
+        if self._led_walk is None:
+            self._led_walk = LedWalk(self.training_set, self.simplex.perturbation)
+        return self._led_walk
+
+    def costs_at(self, known: KnownVertex, vertex: Vertex) -> FloatArray | None:
+        """Costs at which a known vertex is optimal; the led walk leaves that open."""
+        return costs_of(self.training_set, vertex) if np.isnan(known.costs).any() else known.costs
 
     def least_value(self, point: Any, side: int) -> float:
         """The decision value of the pool's vertices that is nearest to, or farthest on, the side opposite to ``side``."""
@@ -283,16 +310,41 @@ class _Search:
 
     def climb(self, p: int, side: float, turn: int, n_sweeps: int) -> None:
         """A search of its own for a point."""
-        simplex, random, records = self.owner.simplex, self.owner._random, self.records
+        simplex, random = self.owner.simplex, self.owner._random
         share, size, from_best = _PLANS[turn % len(_PLANS)]
         n = simplex.n_features
         changes = size * random.normal(size=(n_sweeps, n)) * (random.random((n_sweeps, n)) < share)
-        start = (records.least_costs if side > 0 else records.largest_costs)[p]
-        if not from_best:
+        start = self._best_costs(p, side)
+        if start is None or not from_best:
             start = self.owner.usual_costs * np.exp(np.clip(2 * random.normal(size=n), -6, 6))
         with contextlib.suppress(SolverError):  # near ties; it went back to the first vertex, which will do as well
             simplex.solve(start)
         self._sweep(changes, p, side)
+
+    def _best_costs(self, p: int, side: float) -> FloatArray | None:
+        value, known = self._record(p, side > 0)
+        return self.owner.costs_at(known, self.owner.vertex_at(known)) if np.isfinite(value) else None
+
+    def walk(self, p: int, side: float) -> None:
+        """The walk along edges from the point's best vertex."""
+        m, n = self.owner.simplex.n_rows, self.owner.simplex.n_features
+        value, known = self._record(p, side > 0)
+        if not np.isfinite(value):
+            return
+
+        def value_of(bases: list[Basis], solutions: FloatArray) -> FloatArray:
+            values = np.nan_to_num(solutions @ self.records.points, nan=np.inf)
+            lowest, highest = values.argmin(axis=0), np.where(np.isfinite(values), values, -np.inf).argmax(axis=0)
+            everyone = np.arange(values.shape[1])
+            news = [(q, True, lowest[q]) for q in np.flatnonzero(values[lowest, everyone] < self.records.least)]
+            news += [(q, False, highest[q]) for q in np.flatnonzero(values[highest, everyone] > self.records.largest)]
+            for q, least, v in news:
+                vertex = KnownVertex(np.append(bases[v], m + n), np.full(n, np.nan), known.states)
+                self._set_record(int(q), least, float(values[v, q]), vertex)
+            return side * values[:, p]
+
+        start = np.sort(known.items)[:-1].astype(np.int32)
+        self.owner.led_walk.lead(start, value_of, -_CLEAR, self.budget.expansions)
 
     def _record(self, p: int, least: bool) -> tuple[float, KnownVertex]:
         r = self.records
@@ -323,7 +375,9 @@ class _Search:
 
     def _confirmed(self, p: int, least: bool, point: list[Fraction]) -> ExactVertex | None:
         known = self._record(p, least)[1]
-        vertex = self.owner.exact.of(self.owner.vertex_at(known), known.costs)
+        near = self.owner.vertex_at(known)
+        costs = self.owner.costs_at(known, near)
+        vertex = None if costs is None else self.owner.exact.of(near, costs)
         if vertex is not None and (vertex.value(point) < 0 if least else vertex.value(point) > 0):
             return vertex
         if least:

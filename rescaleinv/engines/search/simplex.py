@@ -49,7 +49,9 @@ class L1Simplex:
         self.n_rows, self.n_features = training_set.n_rows, training_set.n_features
         signs = training_set.signs.astype(float)[:, None]
         rows = np.hstack([training_set.conditioned * signs, signs, -np.ones_like(signs)])
-        shifts = 1 + np.random.default_rng([seed, 20]).random(self.n_rows)
+        # as integers it is the direction in which the complex engine's steps perturb
+        self.perturbation = np.random.default_rng([seed, 20]).integers(2**20, 2**21, self.n_rows)
+        shifts = self.perturbation / 2**20
         columns = np.ascontiguousarray(rows.T)
         limits = np.full(self.n_rows, np.inf) if caps is None else np.ascontiguousarray(caps, dtype=float)
         self.has_caps = caps is not None

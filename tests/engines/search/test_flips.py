@@ -10,8 +10,8 @@ from sklearn.datasets import load_breast_cancer
 from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.engines.complex.walk import exact_vertex
 from rescaleinv.engines.search import FlipSearch, SearchBudget
-from rescaleinv.engines.search.l1_svm import equal_caps
 from rescaleinv.errors import CertificateError, InputError
+from rescaleinv.theory.nu_margin import NuMargin
 from rescaleinv.theory.separability import separable_subset
 from rescaleinv.theory.svm import minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet
@@ -134,7 +134,7 @@ def soft_set(seed, n_rows=60, n_features=4):
 def test_flips_of_the_soft_margin_hold_exactly(seed):
     training_set, points = soft_set(seed)
     share = min(np.mean(training_set.signs > 0), np.mean(training_set.signs < 0))
-    caps = equal_caps(training_set, float(1.8 * share))
+    caps = NuMargin.of(training_set, float(1.8 * share)).exact_caps
     found = FlipSearch(training_set, caps).run(points, budget=SMALL)
     assert found.neutral.any()
     for flip in [flip for flip in found.flips if flip is not None][:5]:
