@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from rescaleinv.engines.complex.engine import ComplexEngine
-from rescaleinv.engines.complex.walk import exact_vertex
+from rescaleinv.engines.complex.exact_walk import exact_vertex
 from rescaleinv.engines.search import FlipSearch, SearchBudget
 from rescaleinv.errors import CertificateError, InputError
 from rescaleinv.theory.nu_margin import NuMargin
@@ -48,8 +48,8 @@ def test_no_strong_point_of_an_enumeration_is_called_neutral(maker):
         assert not (found.neutral & verdicts.strong).any()
         n_neutral += int((verdicts.neutral & (verdicts.lower < 0) & (verdicts.upper > 0)).sum())
         n_found += int(found.neutral.sum())
-    # near ties are beyond floats; elsewhere all that have a strict flip are found at these sizes
-    assert n_found == n_neutral or (maker == "nearly_tied" and n_found > 0)
+    # at these sizes all that have a strict flip are found, but for vertices that exist by ties of less than the perturbation
+    assert n_found == n_neutral or (maker == "nearly_tied" and n_found >= 0.75 * n_neutral)
 
 
 @pytest.mark.parametrize("name", ["pima_diabetes", "breast_cancer_wisconsin", "fertility"])
