@@ -29,6 +29,8 @@ from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 
 _CLEAR = 1e-6  # decision values beyond this are worth an exact look
+_LEAST_COST = 1e-6  # beside the largest
+_PULL = 1e-2  # of the intercept, beside the largest cost
 _AT_A_TIME = 200  # sweeps for one point before the next point has its turn
 _MOST_STEPS = 20_000  # in one sweep
 # How costs are mutated, in turn: share of the features, size of the change of log c, and whether from the best known
@@ -225,6 +227,29 @@ class FlipSearch:
         row = as_matrix([point], what="the point", n_features=self.training_set.n_features)
         values = self.pool.solutions @ np.append(self.training_set.conditioning.apply(row)[0], 1.0)
         return float(values.min() if side > 0 else values.max())
+
+    def flip_at(self, costs: FloatArray, point: FloatArray, side: int) -> tuple[list[Fraction], Fraction] | None:
+        """The L1-SVM at these costs (original units, 0 allowed), exactly, if it puts the point opposite to ``side``.
+
+        What a tree asks at its nodes. Where the plain optimum does not, those with a slight pull on the intercept, either
+        way, are tried as well.
+        """
+        conditioned = np.ldexp(np.asarray(costs, dtype=float), -self.training_set.conditioning.exponent)
+        conditioned = np.maximum(conditioned / max(float(conditioned.max()), 1e-300), _LEAST_COST)
+        there = np.append(self.training_set.conditioning.apply(point), 1.0)
+        for pull in (0.0, _PULL, -_PULL):
+            with contextlib.suppress(SolverError):
+                vertex = self.simplex.solve(conditioned, self.simplex.no_pull if not pull else self._intercept * pull)
+                if side * float(np.append(vertex.weights, vertex.intercept) @ there) < -_CLEAR:
+                    usable = conditioned if not pull else costs_of(self.training_set, vertex)
+                    found = None if usable is None else self.exact.of(vertex, usable)
+                    if found is not None:
+                        return found.weights, found.intercept
+        return None
+
+    @property
+    def _intercept(self) -> FloatArray:
+        return np.append(np.zeros(self.simplex.n_features), 1.0)
 
     def vertex_at(self, known: KnownVertex) -> Vertex:
         """The vertex without perturbation."""
