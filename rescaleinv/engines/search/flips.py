@@ -222,9 +222,19 @@ class FlipSearch:
         """Costs at which a known vertex is optimal; the led walk leaves that open."""
         return costs_of(self.training_set, vertex) if np.isnan(known.costs).any() else known.costs
 
+    def exact_at(self, known: KnownVertex) -> ExactVertex | None:
+        """The vertex in rationals, if it is one of the closure of RO(X)."""
+        with contextlib.suppress(SolverError):
+            vertex = self.vertex_at(known)
+            costs = self.costs_at(known, vertex)
+            return None if costs is None else self.exact.of(vertex, costs)
+        return None
+
     def least_value(self, point: Any, side: int) -> float:
-        """The decision value of the pool's vertices that is nearest to, or farthest on, the side opposite to ``side``."""
+        """The decision value, over the vertices known so far, that is farthest to the side opposite to ``side``."""
         row = as_matrix([point], what="the point", n_features=self.training_set.n_features)
+        if not len(self.pool):
+            self.run(row, budget=SearchBudget(common=0, sweeps=0, expansions=0))
         values = self.pool.solutions @ np.append(self.training_set.conditioning.apply(row)[0], 1.0)
         return float(values.min() if side > 0 else values.max())
 
@@ -348,7 +358,9 @@ class _Search:
 
     def _best_costs(self, p: int, side: float) -> FloatArray | None:
         value, known = self._record(p, side > 0)
-        return self.owner.costs_at(known, self.owner.vertex_at(known)) if np.isfinite(value) else None
+        with contextlib.suppress(SolverError):
+            return self.owner.costs_at(known, self.owner.vertex_at(known)) if np.isfinite(value) else None
+        return None
 
     def walk(self, p: int, side: float) -> None:
         """The walk along edges from the point's best vertex."""
@@ -384,9 +396,10 @@ class _Search:
         for p in range(len(self.table)):
             for least in (True, False):
                 value, known = self._record(p, least)
-                if np.isfinite(value):
-                    vertex = self.owner.vertex_at(known)
-                    self.owner.pool.add(known, np.append(vertex.weights, vertex.intercept))
+                with contextlib.suppress(SolverError):
+                    if np.isfinite(value):
+                        vertex = self.owner.vertex_at(known)
+                        self.owner.pool.add(known, np.append(vertex.weights, vertex.intercept))
 
     def confirm(self) -> None:
         """Decide exactly which of the apparent flips are flips; a record that does not hold is taken back."""
@@ -399,10 +412,7 @@ class _Search:
                     self.flips[p] = Flip(point, positive, negative)
 
     def _confirmed(self, p: int, least: bool, point: list[Fraction]) -> ExactVertex | None:
-        known = self._record(p, least)[1]
-        near = self.owner.vertex_at(known)
-        costs = self.owner.costs_at(known, near)
-        vertex = None if costs is None else self.owner.exact.of(near, costs)
+        vertex = self.owner.exact_at(self._record(p, least)[1])
         if vertex is not None and (vertex.value(point) < 0 if least else vertex.value(point) > 0):
             return vertex
         if least:

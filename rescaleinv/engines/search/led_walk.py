@@ -90,7 +90,10 @@ class LedWalk:
     def _solutions_beside(self, basis: Basis, neighbours: list[Basis]) -> FloatArray:
         """(w, b) of the neighbours, each of which has one item exchanged: a step along one column of the inverse."""
         lines, right = self._lines(basis)
-        inverse = np.linalg.inv(lines)
+        try:
+            inverse = np.linalg.inv(lines)
+        except np.linalg.LinAlgError:  # the exact steps can do what floats can't
+            return np.full((len(neighbours), lines.shape[1]), np.nan)
         solution = inverse @ right
         listed = np.array(neighbours)
         dropped = np.array([np.flatnonzero(~np.isin(basis, items))[0] for items in listed])

@@ -145,7 +145,12 @@ class L1Simplex:
         on, zero = listed[listed < m], listed[(listed >= m) & (listed < m + n)] - m
         support = np.setdiff1d(np.arange(n), zero)
         matrix = self.rows.columns[:, on][[*support, n]].T
-        solution, change = np.linalg.solve(matrix, np.column_stack([np.ones(len(on)), self.rows.shifts[on]])).T
+        try:
+            solution, change = np.linalg.solve(matrix, np.column_stack([np.ones(len(on)), self.rows.shifts[on]])).T
+        except np.linalg.LinAlgError as error:
+            raise SolverError(
+                "near ties: the rows that fix a vertex depend on each other, as far as floats can tell"
+            ) from error
         weights, signs = np.zeros(n), np.zeros(n)
         weights[support] = solution[:-1]
         signs[support] = np.sign(solution + change)[:-1]

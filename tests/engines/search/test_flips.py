@@ -108,6 +108,17 @@ def test_later_calls_begin_with_the_pool():
     assert search.least_value(points[p], -1) == pytest.approx(first.largest[p], rel=1e-4)
 
 
+def test_the_l1_svm_at_given_costs_flips_a_point_or_is_not_returned():
+    training_set = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    search = FlipSearch(training_set)
+    point = np.array([-1.0, 4.0])  # positive at equal costs of both features, negative where the second one is dear
+    assert search.flip_at(np.array([1.0, 3.0]), point, -1) is None
+    weights, intercept = search.flip_at(np.array([1.0, 3.0]), point, 1)
+    assert weights[0] > weights[1]
+    assert sum(w * Fraction(x) for w, x in zip(weights, point.tolist(), strict=True)) + intercept < 0
+    assert FlipSearch(training_set).least_value(point, 1) == pytest.approx(search.least_value(point, 1))
+
+
 def test_points_that_are_not_open_get_no_search_of_their_own():
     training_set, points = wdbc()
     budget = SearchBudget(common=0, sweeps=100)
