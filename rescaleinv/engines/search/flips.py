@@ -50,8 +50,8 @@ class SearchBudget:
 
     common: int = 200
     sweeps: int = 600
-    expansions: int = 60
     seconds: float | None = None
+    expansions: int = 60
 
 
 @dataclass(frozen=True)
@@ -156,6 +156,7 @@ class FlipSearch:
         self.pool = Pool()
         self.n_sweeps = 0
         self._led_walk: LedWalk | None = None
+        self._walked: set[tuple[bytes, bytes]] = set()  # points with the vertices that they were led from
         self._random = np.random.default_rng([seed, 22])
         self.usual_costs = self.simplex.default_costs()
         self._states = (self.simplex.new_state(), self.simplex.new_state())
@@ -381,6 +382,10 @@ class _Search:
             return side * values[:, p]
 
         start = np.sort(known.items)[:-1].astype(np.int32)
+        done = (self.table[p].tobytes(), start.tobytes())
+        if done in self.owner._walked:  # in an earlier call: the same walk would find the same
+            return
+        self.owner._walked.add(done)
         self.owner.led_walk.lead(start, value_of, -_CLEAR, self.budget.expansions)
 
     def _record(self, p: int, least: bool) -> tuple[float, KnownVertex]:

@@ -108,6 +108,17 @@ def test_later_calls_begin_with_the_pool():
     assert search.least_value(points[p], -1) == pytest.approx(first.largest[p], rel=1e-4)
 
 
+def test_a_point_is_not_led_twice_from_one_vertex():
+    training_set, points = wdbc()
+    search = FlipSearch(training_set)
+    budget = SearchBudget(common=20, sweeps=0, expansions=5)
+    first = search.run(points[:4], budget=budget)
+    open_mask = ~first.neutral
+    assert first.n_expansions > 0
+    again = [search.run(points[:4], open_mask=open_mask, budget=SearchBudget(0, 0, expansions=5)) for _ in range(40)]
+    assert again[-1].n_expansions == 0
+
+
 def test_the_l1_svm_at_given_costs_flips_a_point_or_is_not_returned():
     training_set = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
     search = FlipSearch(training_set)
