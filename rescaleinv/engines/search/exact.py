@@ -12,12 +12,14 @@ import numpy as np
 
 from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.finite_rescaling import label_at_finite_rescaling
+from rescaleinv.engines.search.mend import without_violation
 from rescaleinv.engines.search.simplex import Vertex
 from rescaleinv.errors import CertificateError
 from rescaleinv.theory.exact_svm import ExactClassifier
 from rescaleinv.theory.rationals import solve
 from rescaleinv.theory.training_set import TrainingSet
 
+_MOST_MENDS = 40
 # Multipliers are rounded to so many bits: few make short certificates.
 _BITS = (32, 53)
 _LARGE_SYSTEM = 12  # from this size on python-flint, where it is installed, is worth the conversion
@@ -152,11 +154,21 @@ class ExactVertices:
         return self.caps[row]
 
     def _prove(self, vertex: Vertex, costs: FloatArray) -> ExactVertex | None:
-        for bits in _BITS:
-            multipliers = self._rounded_multipliers(vertex, costs, bits)
-            found = None if multipliers is None else self._check(vertex, multipliers)
-            if found is not None:
-                return found
+        """Near ties make a float vertex miss conditions by next to nothing: it is mended, one condition at a time."""
+        for _ in range(_MOST_MENDS):
+            missed: int | None = None
+            for bits in _BITS:
+                multipliers = self._rounded_multipliers(vertex, costs, bits)
+                found = None if multipliers is None else self._check(vertex, multipliers)
+                if isinstance(found, ExactVertex):
+                    return found
+                missed = found if missed is None else missed
+            mended = None
+            if missed is not None and self.caps is None:
+                mended = without_violation(self.training_set, vertex, costs, missed)
+            if mended is None:
+                return None
+            vertex = mended
         return None
 
     def _rounded_multipliers(self, vertex: Vertex, costs: FloatArray, bits: int) -> dict[int, Fraction] | None:
@@ -165,7 +177,7 @@ class ExactVertices:
         y: FloatArray = ts.signs.astype(float)
         support = [j for j in range(ts.n_features) if j not in set(vertex.zero)]
         rows = np.column_stack([ts.conditioned[vertex.on][:, support], np.ones(len(vertex.on))]) * y[vertex.on, None]
-        target = np.append(costs[support] * np.sign(vertex.weights[support]), 0.0)
+        target = np.append(costs[support] * vertex.signs[support], 0.0)
         inner = np.column_stack([ts.conditioned[vertex.inside][:, support], np.ones(len(vertex.inside))])
         caps = np.array([float(self._cap(i)) for i in vertex.inside])
         pushed: FloatArray = (caps * y[vertex.inside]) @ inner
@@ -190,8 +202,8 @@ class ExactVertices:
             found[largest] += Fraction(1, 2) - sum(a for i, a in found.items() if y[i] == sign)
         return {i: a for i, a in found.items() if a}
 
-    def _check(self, vertex: Vertex, multipliers: dict[int, Fraction]) -> ExactVertex | None:
-        """Every condition of the closure, exactly."""
+    def _check(self, vertex: Vertex, multipliers: dict[int, Fraction]) -> ExactVertex | int | None:
+        """Every condition of the closure, exactly; or the row, or the feature (n_rows + j), that misses its own most."""
         ts = self.training_set
         if min(multipliers.values()) < 0:
             return None
@@ -215,7 +227,10 @@ class ExactVertices:
         weights, steps = [Fraction(0)] * ts.n_features, list(given)
         for position, j in enumerate(support):
             weights[j], steps[j] = answer[0][position], answer[1][position] / common
-        if any(w * mu < 0 or (w and not mu) for w, mu in zip(weights, scaled, strict=True)):
+        wrong = [j for j in support if weights[j] * scaled[j] < 0]
+        if wrong:
+            return ts.n_rows + max(wrong, key=lambda j: abs(weights[j]) * Fraction(2) ** units[j])
+        if any(w and not mu for w, mu in zip(weights, scaled, strict=True)):
             return None
         powers = [Fraction(2) ** e for e in exponents]
         found = ExactVertex(
@@ -227,8 +242,9 @@ class ExactVertices:
             [mu * unit for mu, unit in zip(scaled, powers, strict=True)],
             ([w / unit for w, unit in zip(steps, powers, strict=True)], answer[1][-1] / common),
         )
-        within = all(margin <= 1 if i in found.inside else margin >= 1 for i, margin in enumerate(found._margins))
-        return found if within else None
+        slacks = [1 - margin if i in found.inside else margin - 1 for i, margin in enumerate(found._margins)]
+        least = min(slacks)
+        return found if least >= 0 else slacks.index(least)
 
 
 def _gradient(rows: list[list[int]], y: list[int], multipliers: dict[int, Fraction], n_features: int) -> list[Fraction]:

@@ -7,6 +7,7 @@ is confirmed exactly.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,11 +22,15 @@ from rescaleinv.certificates.certificate import Witness
 from rescaleinv.certificates.two_rescalings import witness_from
 from rescaleinv.engines.search import kernel as _kernel
 from rescaleinv.engines.search.exact import ExactVertex, ExactVertices
+from rescaleinv.engines.search.led_walk import Basis, LedWalk, costs_of
 from rescaleinv.engines.search.simplex import L1Simplex, Vertex
+from rescaleinv.errors import SolverError
 from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 
 _CLEAR = 1e-6  # decision values beyond this are worth an exact look
+_LEAST_COST = 1e-6  # beside the largest
+_PULL = 1e-2  # of the intercept, beside the largest cost
 _AT_A_TIME = 200  # sweeps for one point before the next point has its turn
 _MOST_STEPS = 20_000  # in one sweep
 # How costs are mutated, in turn: share of the features, size of the change of log c, and whether from the best known
@@ -35,15 +40,18 @@ _PLANS = ((0.1, 5.0, True), (0.2, 8.0, False))
 
 @dataclass(frozen=True)
 class SearchBudget:
-    """What the search may cost: ``common`` sweeps for all points together, then ``sweeps`` for each open point.
+    """What the search may cost: ``common`` sweeps for all points together, then for each open point ``sweeps`` and
+    ``expansions``.
 
-    A sweep follows the optimum from one cost vector to another; it passes a few to some dozens of vertices. With
-    ``seconds`` (for the whole call) the result depends on the clock; without, only on the seed.
+    A sweep follows the optimum from one cost vector to another; it passes a few to some dozens of vertices. An expansion
+    finds all neighbours of a vertex. With ``seconds`` (for the whole call) the result depends on the clock; without, only
+    on the seed.
     """
 
     common: int = 200
-    sweeps: int = 2000
+    sweeps: int = 600
     seconds: float | None = None
+    expansions: int = 60
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,7 @@ class SearchResult:
     largest: FloatArray
     flips: list[Flip | None]
     n_sweeps: int
+    n_expansions: int
     n_vertices: int
     seconds: float
 
@@ -146,6 +155,8 @@ class FlipSearch:
         self.exact = ExactVertices(training_set, caps)
         self.pool = Pool()
         self.n_sweeps = 0
+        self._led_walk: LedWalk | None = None
+        self._walked: set[tuple[bytes, bytes]] = set()  # points with the vertices that they were led from
         self._random = np.random.default_rng([seed, 22])
         self.usual_costs = self.simplex.default_costs()
         self._states = (self.simplex.new_state(), self.simplex.new_state())
@@ -168,7 +179,8 @@ class FlipSearch:
             Points that are worth a search of their own; all if not given. The others profit from what is found.
         budget : SearchBudget, optional
         """
-        started, steps, sweeps = time.monotonic(), self.simplex.n_steps, self.n_sweeps
+        started = time.monotonic()
+        steps, sweeps, expansions = self.simplex.n_steps, self.n_sweeps, self.n_expansions
         allowed = budget or SearchBudget()
         table = as_matrix(points, n_features=self.training_set.n_features)
         search = _Search(self, table, allowed, started)
@@ -176,39 +188,83 @@ class FlipSearch:
         wanted = np.ones(len(table), dtype=bool) if open_mask is None else np.asarray(open_mask, dtype=bool)
         search.common()
         search.confirm()
-        for turn in range(-(-allowed.sweeps // _AT_A_TIME)):
+        for turn in range(max(-(-allowed.sweeps // _AT_A_TIME), 1)):
             for p in np.flatnonzero(wanted):
                 if search.flips[p] is None and not search.out_of_time():
                     search.climb(int(p), sides[p], turn, min(_AT_A_TIME, allowed.sweeps - turn * _AT_A_TIME))
             search.confirm()
+            if turn == 0 and allowed.expansions and not self.simplex.has_caps:
+                for p in np.flatnonzero(wanted):
+                    if search.flips[p] is None and not search.out_of_time():
+                        search.walk(int(p), sides[p])
+                search.confirm()
         search.keep()
         return SearchResult(
             search.records.least.copy(),
             search.records.largest.copy(),
             search.flips,
             self.n_sweeps - sweeps,
+            self.n_expansions - expansions,
             self.simplex.n_steps - steps,
             time.monotonic() - started,
         )
 
+    @property
+    def n_expansions(self) -> int:
+        return 0 if self._led_walk is None else self._led_walk.n_expanded
+
+    @property
+    def led_walk(self) -> LedWalk:
+        if self._led_walk is None:
+            self._led_walk = LedWalk(self.training_set, self.simplex.perturbation)
+        return self._led_walk
+
+    def costs_at(self, known: KnownVertex, vertex: Vertex) -> FloatArray | None:
+        """Costs at which a known vertex is optimal; the led walk leaves that open."""
+        return costs_of(self.training_set, vertex) if np.isnan(known.costs).any() else known.costs
+
+    def exact_at(self, known: KnownVertex) -> ExactVertex | None:
+        """The vertex in rationals, if it is one of the closure of RO(X)."""
+        with contextlib.suppress(SolverError):
+            vertex = self.vertex_at(known)
+            costs = self.costs_at(known, vertex)
+            return None if costs is None else self.exact.of(vertex, costs)
+        return None
+
     def least_value(self, point: Any, side: int) -> float:
-        """The decision value of the pool's vertices that is nearest to, or farthest on, the side opposite to ``side``."""
+        """The decision value, over the vertices known so far, that is farthest to the side opposite to ``side``."""
         row = as_matrix([point], what="the point", n_features=self.training_set.n_features)
+        if not len(self.pool):
+            self.run(row, budget=SearchBudget(common=0, sweeps=0, expansions=0))
         values = self.pool.solutions @ np.append(self.training_set.conditioning.apply(row)[0], 1.0)
         return float(values.min() if side > 0 else values.max())
 
+    def flip_at(self, costs: FloatArray, point: FloatArray, side: int) -> tuple[list[Fraction], Fraction] | None:
+        """The L1-SVM at these costs (original units, 0 allowed), exactly, if it puts the point opposite to ``side``.
+
+        What a tree asks at its nodes. Where the plain optimum does not, those with a slight pull on the intercept, either
+        way, are tried as well.
+        """
+        conditioned = np.ldexp(np.asarray(costs, dtype=float), -self.training_set.conditioning.exponent)
+        conditioned = np.maximum(conditioned / max(float(conditioned.max()), 1e-300), _LEAST_COST)
+        there = np.append(self.training_set.conditioning.apply(point), 1.0)
+        for pull in (0.0, _PULL, -_PULL):
+            with contextlib.suppress(SolverError):
+                vertex = self.simplex.solve(conditioned, self.simplex.no_pull if not pull else self._intercept * pull)
+                if side * float(np.append(vertex.weights, vertex.intercept) @ there) < -_CLEAR:
+                    usable = conditioned if not pull else costs_of(self.training_set, vertex)
+                    found = None if usable is None else self.exact.of(vertex, usable)
+                    if found is not None:
+                        return found.weights, found.intercept
+        return None
+
+    @property
+    def _intercept(self) -> FloatArray:
+        return np.append(np.zeros(self.simplex.n_features), 1.0)
+
     def vertex_at(self, known: KnownVertex) -> Vertex:
-        """The vertex with its unperturbed solution."""
-        m, n = self.training_set.n_rows, self.training_set.n_features
-        items = np.sort(known.items)
-        on, zero = items[items < m], items[(items >= m) & (items < m + n)] - m
-        support = np.setdiff1d(np.arange(n), zero)
-        rows = self.simplex.rows.columns[:-1, on].T
-        solution = np.linalg.solve(rows[:, [*support, n]], np.ones(len(on)))
-        weights = np.zeros(n)
-        weights[support] = solution[:-1]
-        inside = np.flatnonzero(known.states == _kernel.IN).tolist()
-        return Vertex(weights, float(solution[-1]), on.tolist(), zero.tolist(), inside)
+        """The vertex without perturbation."""
+        return self.simplex.vertex_at(known.items, known.states)
 
 
 class _Search:
@@ -290,15 +346,47 @@ class _Search:
 
     def climb(self, p: int, side: float, turn: int, n_sweeps: int) -> None:
         """A search of its own for a point."""
-        simplex, random, records = self.owner.simplex, self.owner._random, self.records
+        simplex, random = self.owner.simplex, self.owner._random
         share, size, from_best = _PLANS[turn % len(_PLANS)]
         n = simplex.n_features
         changes = size * random.normal(size=(n_sweeps, n)) * (random.random((n_sweeps, n)) < share)
-        if from_best:
-            simplex.solve((records.least_costs if side > 0 else records.largest_costs)[p])
-        else:
-            simplex.solve(self.owner.usual_costs * np.exp(np.clip(2 * random.normal(size=n), -6, 6)))
+        start = self._best_costs(p, side)
+        if start is None or not from_best:
+            start = self.owner.usual_costs * np.exp(np.clip(2 * random.normal(size=n), -6, 6))
+        with contextlib.suppress(SolverError):  # near ties; it went back to the first vertex, which will do as well
+            simplex.solve(start)
         self._sweep(changes, p, side)
+
+    def _best_costs(self, p: int, side: float) -> FloatArray | None:
+        value, known = self._record(p, side > 0)
+        with contextlib.suppress(SolverError):
+            return self.owner.costs_at(known, self.owner.vertex_at(known)) if np.isfinite(value) else None
+        return None
+
+    def walk(self, p: int, side: float) -> None:
+        """The walk along edges from the point's best vertex."""
+        m, n = self.owner.simplex.n_rows, self.owner.simplex.n_features
+        value, known = self._record(p, side > 0)
+        if not np.isfinite(value):
+            return
+
+        def value_of(bases: list[Basis], solutions: FloatArray) -> FloatArray:
+            values = np.nan_to_num(solutions @ self.records.points, nan=np.inf)
+            lowest, highest = values.argmin(axis=0), np.where(np.isfinite(values), values, -np.inf).argmax(axis=0)
+            everyone = np.arange(values.shape[1])
+            news = [(q, True, lowest[q]) for q in np.flatnonzero(values[lowest, everyone] < self.records.least)]
+            news += [(q, False, highest[q]) for q in np.flatnonzero(values[highest, everyone] > self.records.largest)]
+            for q, least, v in news:
+                vertex = KnownVertex(np.append(bases[v], m + n), np.full(n, np.nan), known.states)
+                self._set_record(int(q), least, float(values[v, q]), vertex)
+            return side * values[:, p]
+
+        start = np.sort(known.items)[:-1].astype(np.int32)
+        done = (self.table[p].tobytes(), start.tobytes())
+        if done in self.owner._walked:  # in an earlier call: the same walk would find the same
+            return
+        self.owner._walked.add(done)
+        self.owner.led_walk.lead(start, value_of, -_CLEAR, self.budget.expansions)
 
     def _record(self, p: int, least: bool) -> tuple[float, KnownVertex]:
         r = self.records
@@ -313,9 +401,10 @@ class _Search:
         for p in range(len(self.table)):
             for least in (True, False):
                 value, known = self._record(p, least)
-                if np.isfinite(value):
-                    vertex = self.owner.vertex_at(known)
-                    self.owner.pool.add(known, np.append(vertex.weights, vertex.intercept))
+                with contextlib.suppress(SolverError):
+                    if np.isfinite(value):
+                        vertex = self.owner.vertex_at(known)
+                        self.owner.pool.add(known, np.append(vertex.weights, vertex.intercept))
 
     def confirm(self) -> None:
         """Decide exactly which of the apparent flips are flips; a record that does not hold is taken back."""
@@ -328,8 +417,7 @@ class _Search:
                     self.flips[p] = Flip(point, positive, negative)
 
     def _confirmed(self, p: int, least: bool, point: list[Fraction]) -> ExactVertex | None:
-        known = self._record(p, least)[1]
-        vertex = self.owner.exact.of(self.owner.vertex_at(known), known.costs)
+        vertex = self.owner.exact_at(self._record(p, least)[1])
         if vertex is not None and (vertex.value(point) < 0 if least else vertex.value(point) > 0):
             return vertex
         if least:

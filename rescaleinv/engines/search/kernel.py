@@ -181,29 +181,31 @@ def _meet(rows, state, direction):
             for i in range(m):
                 speed[i] += factor * columns[k, i]
     floor = _PIVOT * largest
+    weights_block = state.counts[0] >= 0
     limit = np.inf
     for i in range(m):
-        if row_state[i] == OUT:
-            if speed[i] < -floor:
-                limit = min(limit, (slack[i] + _RELAXED) / -speed[i])
-        elif row_state[i] == IN and speed[i] > floor:
-            limit = min(limit, (_RELAXED - slack[i]) / speed[i])
-    weights_block = state.counts[0] >= 0
+        if row_state[i] != ON:
+            side = 1 if row_state[i] == OUT else -1
+            if side * speed[i] < -floor:
+                limit = min(limit, (max(side * slack[i], 0.0) + _RELAXED) / abs(speed[i]))
     if weights_block:
         for j in range(n):
             if state.sign[j] * direction[j] < -floor:
-                limit = min(limit, (abs(state.solution[j]) + _RELAXED) / abs(direction[j]))
+                left = max(state.sign[j] * state.solution[j], 0.0)
+                limit = min(limit, (left + _RELAXED) / abs(direction[j]))
     met, best, step = -1, 0.0, 0.0
     for i in range(m):
-        size_of = abs(speed[i])
-        comes = (row_state[i] == OUT and speed[i] < 0) or (row_state[i] == IN and speed[i] > 0)
-        if comes and size_of > max(floor, best) and abs(slack[i]) <= limit * size_of:
-            met, best, step = i, size_of, abs(slack[i]) / size_of
+        if row_state[i] != ON and abs(speed[i]) > max(floor, best):
+            side = 1 if row_state[i] == OUT else -1
+            left = max(side * slack[i], 0.0)
+            if side * speed[i] < 0 and left <= limit * abs(speed[i]):
+                met, best, step = i, abs(speed[i]), left / abs(speed[i])
     if weights_block:
         for j in range(n):
-            size_of = -state.sign[j] * direction[j]
-            if size_of > max(floor, best) and abs(state.solution[j]) <= limit * size_of:
-                met, best, step = m + j, size_of, abs(state.solution[j]) / size_of
+            towards = -state.sign[j] * direction[j]
+            left = max(state.sign[j] * state.solution[j], 0.0)
+            if towards > max(floor, best) and left <= limit * towards:
+                met, best, step = m + j, towards, left / towards
     return met, step
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from rescaleinv.engines.search.exact import ExactVertex, ExactVertices
 from rescaleinv.engines.search.simplex import L1Simplex
 from rescaleinv.errors import InputError
 from rescaleinv.theory.inputs import as_matrix
+from rescaleinv.theory.nu_margin import NuMargin
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 
 
@@ -32,13 +32,6 @@ class L1SVM:
     def decision_function(self, points: Any) -> FloatArray:
         """w·x + b, one value per point."""
         return as_matrix(points, n_features=self.training_set.n_features) @ self.weights + self.intercept
-
-
-def equal_caps(training_set: TrainingSet, nu: float) -> list[Fraction]:
-    """The largest multipliers of the ν-margin, 1 / (ν m) for every row, where multipliers sum to 1."""
-    if not 0 < nu <= 1:
-        raise InputError(f"nu is {nu!r}; a number above 0 and at most 1 is needed")
-    return [1 / (Fraction(nu) * training_set.n_rows)] * training_set.n_rows
 
 
 def l1_svm(training_set: TrainingSet, costs: Any = None, nu: float | None = None) -> L1SVM:
@@ -68,12 +61,12 @@ def l1_svm(training_set: TrainingSet, costs: Any = None, nu: float | None = None
     given = np.ones(n) if costs is None else np.array(costs, dtype=float)
     if given.shape != (n,) or not (np.isfinite(given) & (given > 0)).all():
         raise InputError(f"the costs must be {n} positive numbers, one per feature")
-    caps = None if nu is None else equal_caps(training_set, nu)
-    simplex = L1Simplex(training_set, None if caps is None else np.array([float(cap) for cap in caps]))
+    margin = None if nu is None else NuMargin.of(training_set, nu)
+    simplex = L1Simplex(training_set, None if margin is None else margin.caps)
     conditioned = np.ldexp(given, -training_set.conditioning.exponent)
     conditioned /= conditioned.max()
     vertex = simplex.solve(conditioned)
-    exact = ExactVertices(training_set, caps).of(vertex, conditioned)
+    exact = ExactVertices(training_set, None if margin is None else margin.exact_caps).of(vertex, conditioned)
     if exact is not None:
         return L1SVM(training_set, np.array([float(w) for w in exact.weights]), float(exact.intercept), exact)
     weights, intercept = training_set.conditioning.weights_to_original(vertex.weights, vertex.intercept)

@@ -21,11 +21,12 @@ class Vertex:
     """A vertex in floats of conditioned units: w, b (divided by ρ, so that rows that are on have margin 1).
 
     ``on`` are the rows that fix it, ``zero`` the features without weight, ``inside`` the rows whose multiplier is at its
-    cap (none with the hard margin).
+    cap (none with the hard margin). ``signs`` are those of the perturbed weights: a weight may be 0 without perturbation.
     """
 
     weights: FloatArray
     intercept: float
+    signs: FloatArray
     on: list[int]
     zero: list[int]
     inside: list[int]
@@ -48,7 +49,9 @@ class L1Simplex:
         self.n_rows, self.n_features = training_set.n_rows, training_set.n_features
         signs = training_set.signs.astype(float)[:, None]
         rows = np.hstack([training_set.conditioned * signs, signs, -np.ones_like(signs)])
-        shifts = 1 + np.random.default_rng([seed, 20]).random(self.n_rows)
+        # as integers it is the direction in which the complex engine's steps perturb
+        self.perturbation = np.random.default_rng([seed, 20]).integers(2**20, 2**21, self.n_rows)
+        shifts = self.perturbation / 2**20
         columns = np.ascontiguousarray(rows.T)
         limits = np.full(self.n_rows, np.inf) if caps is None else np.ascontiguousarray(caps, dtype=float)
         self.has_caps = caps is not None
@@ -133,15 +136,23 @@ class L1Simplex:
 
     def vertex(self) -> Vertex:
         """The present vertex."""
-        return self.vertex_of(self.state.items, self.state.solution, self.state.row_state)
+        return self.vertex_at(self.state.items, self.state.row_state)
 
-    def vertex_of(self, items: npt.NDArray[np.int64], solution: FloatArray, row_state: npt.NDArray[np.int8]) -> Vertex:
+    def vertex_at(self, items: npt.NDArray[np.int64], row_state: npt.NDArray[np.int8]) -> Vertex:
+        """The vertex that the items fix, without perturbation; states of the rows matter only where rows have caps."""
         m, n = self.n_rows, self.n_features
-        scaled = solution / solution[-1]
-        return Vertex(
-            scaled[:n].copy(),
-            float(scaled[n]),
-            sorted(int(i) for i in items if i < m),
-            sorted(int(i) - m for i in items if m <= i < m + n),
-            np.flatnonzero(row_state == _kernel.IN).tolist(),
-        )
+        listed = np.sort(items)
+        on, zero = listed[listed < m], listed[(listed >= m) & (listed < m + n)] - m
+        support = np.setdiff1d(np.arange(n), zero)
+        matrix = self.rows.columns[:, on][[*support, n]].T
+        try:
+            solution, change = np.linalg.solve(matrix, np.column_stack([np.ones(len(on)), self.rows.shifts[on]])).T
+        except np.linalg.LinAlgError as error:
+            raise SolverError(
+                "near ties: the rows that fix a vertex depend on each other, as far as floats can tell"
+            ) from error
+        weights, signs = np.zeros(n), np.zeros(n)
+        weights[support] = solution[:-1]
+        signs[support] = np.sign(solution + change)[:-1]
+        inside = np.flatnonzero(row_state == _kernel.IN).tolist()
+        return Vertex(weights, float(solution[-1]), signs, on.tolist(), zero.tolist(), inside)

