@@ -83,6 +83,7 @@ class Relaxed:
     gradients: FloatArray
     of_rows: FloatArray
     of_features: FloatArray
+    iterate: interior_point.Iterate
 
 
 class PointProblem:
@@ -97,6 +98,7 @@ class PointProblem:
         )
         weights, intercept, multipliers = problem.given
         self.given_value = float(weights @ self.point + intercept)
+        self.iterations = 0
         self._start = self._interior_start(weights, multipliers)
 
     def _interior_start(self, weights: FloatArray, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -200,26 +202,19 @@ class PointProblem:
                 best = tried
         return best
 
-    def relax(self, part: Part, start: Pair | None = None) -> Relaxed:
-        """The best pair of a part by an interior-point method, from the pair of a larger part."""
-        first_v, first_r = self._start
-        v, r = first_v, first_r
-        if start is not None:  # between the two, so that it is inside its bounds
-            v = 0.8 * np.append(start.v, start.t) + 0.2 * first_v
-            r = 0.8 * start.r + 0.2 * first_r
+    def relax(self, part: Part, start: interior_point.Iterate | None = None) -> Relaxed:
+        """The best pair of a part by an interior-point method, from where it ended in a larger part."""
         counts = (part.states == FREE) | (part.states == ON)
         floor, ceiling = self.bounds(part.states)
-        best = interior_point.best_pair(
-            interior_point.Rows(self.signed, self.problem.caps, counts, part.states == CAPPED, floor, ceiling),
-            interior_point.Box(self.problem.groups, part.low, part.high, part.signs),
-            self.sign,
-            v,
-            r,
-            _ITERATIONS,
-        )
+        rows = interior_point.Rows(self.signed, self.problem.caps, counts, part.states == CAPPED, floor, ceiling)
+        box = interior_point.Box(self.problem.groups, part.low, part.high, part.signs)
+        if start is None:
+            start = interior_point.first_iterate(rows, box, self.sign, *self._start)
+        best = interior_point.best_pair(rows, box, self.sign, start, _ITERATIONS)
         pair, value = Pair(best.v[:-1], float(best.v[-1]), best.r), float(best.value)
         of_rows = np.where(part.states == FREE, best.of_rows, 0.0)
         if value > 0:
             value, better = self.margin(part, pair)
             pair = better if value > 0 else pair
-        return Relaxed(value, pair, best.weights, best.gradients, of_rows, best.of_features)
+        self.iterations += best.iterations
+        return Relaxed(value, pair, best.weights, best.gradients, of_rows, best.of_features, best.iterate)

@@ -10,6 +10,7 @@ import numpy as np
 
 from rescaleinv._util.types import FloatArray
 from rescaleinv.engines.branch import svm_kernel
+from rescaleinv.engines.branch.interior_point import Iterate
 from rescaleinv.engines.branch.leaves import Pair, Part, PointProblem, Relaxed
 from rescaleinv.engines.branch.problem import CAPPED, ON, OUT, LimitedProblem
 
@@ -204,7 +205,7 @@ class _Search:
         return self.cover(root, own)
 
     def cover(self, root: Branch, own: Flip) -> Decision:
-        waiting: list[tuple[Branch, Pair | None]] = [(root, None)]
+        waiting: list[tuple[Branch, Iterate | None]] = [(root, None)]
         while waiting:
             branch, start = waiting.pop()
             self.budget.parts += 1
@@ -223,7 +224,7 @@ class _Search:
                 return self.decided(own, other)
             if not self._split(branch, relaxed, relaxed_factors):
                 return self.open("parts of the range that can't be split any further")
-            waiting.extend((part, relaxed.pair) for part in branch.parts)
+            waiting.extend((part, relaxed.iterate) for part in branch.parts)
         return Decision(self.sign, cover=root, n_parts=self.budget.parts)
 
     def open(self, stopped: str) -> Decision:
