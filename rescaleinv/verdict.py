@@ -220,6 +220,7 @@ class Verdicts:
         ):
             for done, i in enumerate(waiting.tolist()):
                 try:
+<<<<<<< HEAD
                     text = self.certificate(i).to_json(with_rows=not complexes)
                     problem = self._problem_with(i, text)
                 except CertificateError:  # no rescaling short enough to be written down
@@ -229,6 +230,19 @@ class Verdicts:
                     refused[i] = reason[i] = problem
                     code[i], status[i] = Verdict.UNKNOWN, ""
                     continue
+=======
+                    certificate = self.certificate(i)
+                    text = certificate.to_json(with_rows=not complexes)
+                except CertificateError:  # no rescaling short enough to be written down
+                    status[i] = "computed"
+                    continue
+                try:
+                    shown = certificate.checked_claim or verify.check(text, complexes=complexes)
+                except verify.Refused as error:
+                    raise CertificateError(f"the certificate of point {i} was refused: {error}") from error
+                if shown != verdict_words(self.code[i]) + scope:
+                    raise CertificateError(f"the certificate of point {i} proves {shown!r} and not its verdict")
+>>>>>>> a6e974e (Limited ranges: decisions are kept for certificates, iterates inherited by parts, a pool of rescalings for all points, one search for the radius)
                 status[i] = "proved"
                 if file is not None:
                     file.write(text.encode() + b"\n")

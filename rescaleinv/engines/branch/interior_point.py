@@ -22,9 +22,12 @@ from rescaleinv.engines.branch.svm_kernel import solve_or_nan
 _SETTLED = 0.1
 # A step leaves every condition at least this share of its slack.
 _KEPT = 0.02
-# Conditions of an inherited iterate may be off the centre by this factor.
-_CENTRED = 10.0
-_EARLY = 5.0
+# Where parts of the part start must not be near the end: the last iterate whose gap was this many times the value.
+_EARLY = 2.0
+# Its conditions may be off the centre by this factor.
+_CENTRED = 1000.0
+# A part whose bound is negative is given up when the gap is this share of it.
+_HOPELESS = 0.6
 
 
 class Rows(NamedTuple):
@@ -101,7 +104,6 @@ class BestPair(NamedTuple):
     of_features: np.ndarray
     bound: float
     iterate: Iterate
-    iterations: int
 
 
 @njit(cache=True, error_model="numpy")
@@ -471,11 +473,9 @@ def best_pair(rows, box, sign, iterate, iterations):
     weights, gradients = np.zeros(size), np.zeros(size)
     at_low, at_high = np.zeros(n_groups), np.zeros(n_groups)
     gap = (values * duals).sum()
-    used = 0
     kept = Iterate(v.copy(), r.copy(), total.copy(), values.copy(), duals.copy())
     for _ in range(iterations):
-        used += 1
-        target = gap / n_active / (10.0 if step > 0.6 else 3.0 if step > 0.2 else 1.0)
+        target = gap / n_active / (5.0 if step > 0.6 else 2.0 if step > 0.2 else 1.0)
         v_step, r_step, nu_step, changes, total_step = _step(rows, box, sign, v, nu, values, duals, target)
         if not (np.isfinite(v_step).all() and np.isfinite(r_step).all()):
             break
@@ -516,13 +516,18 @@ def best_pair(rows, box, sign, iterate, iterations):
             best_r[:] = r
         gap = (values * duals).sum()
         bound = smooth + gap
-        if used == 1 or gap > _EARLY * abs(now):
+        if gap > _EARLY * abs(now):
             kept = Iterate(v.copy(), r.copy(), total.copy(), values.copy(), duals.copy())
         _relaxed_classifier(box, v, nu, duals[lows:highs], duals[highs:], weights, gradients)
         weights[n] = -sign * duals[balance]
         if value > 1e-7 * losses or gap < 1e-9 * losses:
             break
-        if bound < 0 and gap < 0.3 * -bound and step > 0.3 and _settled(rows, weights, gradients, duals, n_groups):
+        if (
+            bound < 0
+            and gap < _HOPELESS * -bound
+            and step > 0.1
+            and _settled(rows, weights, gradients, duals, n_groups)
+        ):
             break
     of_rows, of_features = _looseness(rows, box, v, nu, duals)
-    return BestPair(value, best_v, best_r, weights[:n].copy(), gradients[:n].copy(), of_rows, of_features, bound, kept, used)
+    return BestPair(value, best_v, best_r, weights[:n].copy(), gradients[:n].copy(), of_rows, of_features, bound, kept)
