@@ -2,9 +2,10 @@
 
 import copy
 
+import made_sets
 import numpy as np
 import pytest
-from limited_ranges import decided_points, refused
+from limited_ranges import decided_points, overlapping, plain_values, refused
 
 from rescaleinv import Certificate, GapEngine, TrainingSet, Verdict
 from rescaleinv.verify import Refused, check
@@ -173,3 +174,34 @@ def test_small_penalties_beside_large_ones_have_certificates():
     training_set = TrainingSet([[3.0], [-2], [-1], [1], [2]], [-1, -1, -1, 1, 1])
     verdicts = GapEngine(training_set, 2, penalties=[0.001, 0.25, 10, 0.5, 0.25]).certify([[0.48], [0.94], [3.0]])
     assert (verdicts.prove().status == "proved").all()
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_unlike_units_have_certificates(soft):
+    """Units 1e8 times apart: rounding must not take the weights of the smaller ones away, nor the label with it."""
+    training_set = overlapping(7, 3, 14) if soft else made_sets.gaussian(9, 3)
+    units = np.array([1e-4, 1.0, 1e4])
+    penalties = np.full(training_set.n_rows, 0.3) if soft else None
+    points = np.random.default_rng(5).normal(size=(16, 3)) * 2
+    scaled = TrainingSet(training_set.features * units, training_set.signs)
+    verdicts = GapEngine(scaled, 1.5, penalties=penalties).certify(points * units)
+    decided = ~verdicts.unknown
+    assert decided.sum() >= 10
+    assert (verdicts.prove().status[decided] == "proved").all()
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_witnesses_are_on_their_side_when_retrained_with_unlike_units(soft):
+    training_set = overlapping(11, 3, 30) if soft else made_sets.gaussian(3, 4)
+    n = training_set.n_features
+    units = 10.0 ** np.linspace(-2, 2, n)
+    scaled = TrainingSet(training_set.features * units, training_set.signs)
+    points = np.random.default_rng(1).normal(size=(40, n)) * 2 * units
+    C = 0.5 if soft else None
+    engine = GapEngine(scaled, 4.0, penalties=None if C is None else np.full(scaled.n_rows, C))
+    verdicts = engine.certify(points)
+    assert verdicts.neutral.sum() >= 3
+    for i in np.flatnonzero(verdicts.neutral):
+        witness = verdicts.witness(i)
+        for tau, sign in ((witness.positive, 1), (witness.negative, -1)):
+            assert sign * plain_values(scaled, tau, points[i : i + 1], C)[0] > 0

@@ -1,12 +1,15 @@
 """The engine against brute force, plain SVMs at its rescalings, and the complex engine."""
 
+import pickle
+
 import made_sets
 import numpy as np
 import pytest
 from limited_ranges import EXAMPLE, overlapping, plain_values, require_no_contradiction, require_witnesses
 
-from rescaleinv import ComplexEngine, GapEngine, InputError, RescaleInvariantSVC, TrainingSet
+from rescaleinv import ComplexEngine, GapEngine, InputError, RescaleInvariantSVC, TrainingSet, verify
 from rescaleinv.datasets import load
+from rescaleinv.engines.branch import engine as engine_module
 
 
 @pytest.mark.parametrize("kappa", [1.2, 2.0, 5.0])
@@ -161,3 +164,57 @@ def test_the_estimator_saves_soft_margins_and_groups(tmp_path):
     again = RescaleInvariantSVC.load(tmp_path / "model")
     assert (again.certify(points).code == clf.certify(points).code).all()
     assert (again.engine_.engine.penalties == 0.7 * np.linspace(0.5, 2, training_set.n_rows)).all()
+
+
+def test_what_was_decided_is_not_decided_again(monkeypatch):
+    """Certificates, witnesses and proofs come from what ``certify`` found, in this process or in others."""
+    training_set = made_sets.gaussian(0, 4)
+    points = np.random.default_rng(0).normal(size=(12, 4))
+    for n_jobs in (1, 2):
+        engine = GapEngine(training_set, 2.0, n_jobs=n_jobs)
+        verdicts = engine.certify(points)
+        assert verdicts.neutral.any()
+        assert verdicts.strong.any()
+        with monkeypatch.context() as patched:
+            patched.setattr(engine_module, "decide", lambda *_, **__: pytest.fail("decided again"))
+            assert (verdicts.prove().status[~verdicts.unknown] == "proved").all()
+            for i in np.flatnonzero(verdicts.neutral):
+                verdicts.witness(i)
+
+
+def test_each_certificate_is_checked_once(monkeypatch):
+    verdicts = GapEngine(made_sets.gaussian(0, 3), 2.0).certify(np.random.default_rng(0).normal(size=(6, 3)))
+    checked = []
+    check_once = verify.check
+    monkeypatch.setattr(verify, "check", lambda text, *a, **k: checked.append(text) or check_once(text, *a, **k))
+    assert (verdicts.prove().status[~verdicts.unknown] == "proved").all()
+    assert len(checked) == len(set(checked)) == (~verdicts.unknown).sum()
+
+
+def test_old_decisions_are_forgotten_when_there_are_too_many(monkeypatch):
+    monkeypatch.setattr(engine_module, "_MOST_KEPT", 3000)
+    engine = GapEngine(made_sets.gaussian(0, 4), 2.0)
+    points = np.random.default_rng(0).normal(size=(12, 4))
+    verdicts = engine.certify(points)
+    assert 1 <= len(engine._kept) < (~verdicts.unknown).sum()
+    assert engine._kept_bytes == sum(decision.nbytes for decision in engine._kept.values())
+    # they are decided again, with the same answer
+    assert (verdicts.prove().status[~verdicts.unknown] == "proved").all()
+
+
+def test_a_proof_that_does_not_survive_exact_arithmetic_is_no_verdict(monkeypatch):
+    """Every certificate is refused here: what was near to failing is unknown, with the reason, and not neutral."""
+    monkeypatch.setattr(engine_module, "_SURE_SLACK", np.inf)
+    monkeypatch.setattr(verify, "check", lambda *_, **__: (_ for _ in ()).throw(verify.Refused("a test says so")))
+    verdicts = GapEngine(made_sets.gaussian(0, 4), 2.0).certify(np.random.default_rng(0).normal(size=(6, 4)))
+    assert verdicts.unknown.all()
+    assert all("rounding to rationals did not succeed" in reason for reason in verdicts.reason)
+
+
+def test_an_engine_that_is_pickled_decides_the_same():
+    engine = GapEngine(made_sets.gaussian(0, 4), 2.0)
+    points = np.random.default_rng(0).normal(size=(8, 4))
+    codes = engine.certify(points).code
+    again = pickle.loads(pickle.dumps(engine))
+    assert not again._kept
+    assert (again.certify(points).code == codes).all()

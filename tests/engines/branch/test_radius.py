@@ -1,11 +1,14 @@
 """The rescaling radius against verdicts for single ranges, and by hand."""
 
+from fractions import Fraction
+
 import made_sets
 import numpy as np
 import pytest
 from limited_ranges import EXAMPLE, overlapping
 
 from rescaleinv import GapEngine, InputError, RescaleInvariantSVC
+from rescaleinv.verify import check
 
 
 def test_the_radius_is_where_the_label_changes():
@@ -43,3 +46,32 @@ def test_the_radius_keeps_frozen_features_and_soft_margins():
     for kappa in (0.5, np.inf, "wide"):
         with pytest.raises(InputError, match="largest is"):
             clf.rescaling_radius(points, largest=kappa)
+
+
+def test_both_ends_of_the_bracket_have_certificates():
+    for soft in (False, True):
+        training_set = overlapping(7, 3, 14) if soft else made_sets.gaussian(9, 4)
+        penalties = np.full(training_set.n_rows, 0.3) if soft else None
+        engine = GapEngine(training_set, 2.0, penalties=penalties)
+        points = np.random.default_rng(5).normal(size=(10, training_set.n_features)) * 2
+        ends = set()
+        for point, bracket in zip(points, engine.radius_brackets(points, ratio=1.1, largest=10.0), strict=True):
+            holds, changes = engine.radius_certificates(point, bracket)
+            if holds is not None:
+                ends.add("holds")
+                assert check(holds.to_json()).startswith("strongly")
+                assert f'"{Fraction(bracket.lower)}"' in holds.to_json() or bracket.lower == 1
+            if changes is not None:
+                ends.add("changes")
+                assert check(changes.to_json()) == "neutral within the range"
+                assert bracket.lower <= bracket.upper <= 10.0 * (1 + 1e-9)
+            else:
+                assert bracket.upper == np.inf
+        assert ends == {"holds", "changes"}
+
+
+def test_a_label_that_holds_up_to_the_largest_is_said_to_hold_beyond():
+    engine = GapEngine(EXAMPLE, 2.0)
+    [[lower, upper]] = engine.radius([[9.0, 9.0]], largest=10.0)
+    assert lower == 10.0
+    assert upper == np.inf
