@@ -239,7 +239,7 @@ class Verdicts:
         return replace(self, status=status, code=code, reason=reason)
 
     def _problem_with(self, i: int, text: str, checked_claim: str | None) -> str:
-        """Why the certificate does not prove the verdict of point i; "" if it does. What was checked is not checked again."""
+        """Why the certificate does not prove the verdict of point i; "" if it does. Nothing is checked twice."""
         try:
             shown = checked_claim or verify.check(text, complexes=self.engine.complexes)
         except verify.Refused as error:
