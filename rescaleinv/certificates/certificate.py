@@ -22,7 +22,8 @@ class Certificate:
     """A claim about one point with its evidence, as JSON that ``rescaleinv.verify`` checks without the rest of the package.
 
     ``content`` is the JSON object without its digest. A certificate says nothing that a reader must believe, apart from
-    ``left_out`` and ``versions``, which are statements only.
+    ``left_out`` and ``versions``, which are statements only. ``checked_claim`` is what ``verify.check`` said of it, where
+    whoever made it has had it checked.
 
     Parameters
     ----------
@@ -40,6 +41,7 @@ class Certificate:
 
     def __init__(self, content: dict[str, Any]) -> None:
         self.content = content
+        self.checked_claim: str | None = None
 
     @property
     def claim(self) -> str:

@@ -1,8 +1,7 @@
-"""From the gap engine's floats to certificates in exact rationals."""
+"""From the floats of the branch and bound to certificates in exact rationals."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -12,35 +11,43 @@ from rescaleinv import verify
 from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import Certificate
 from rescaleinv.certificates.two_rescalings import certificate_of
+from rescaleinv.engines.branch.decision import Decision, ProvedLabel, Split
 from rescaleinv.engines.branch.leaves import Pair
 from rescaleinv.engines.branch.problem import LimitedProblem
-from rescaleinv.engines.branch.tree import Decision, Flip
 from rescaleinv.errors import CertificateError
 from rescaleinv.theory.rationals import rational_text
 
 SCOPE = " within the range"
-# Numbers of a pair are rounded to so many bits of the largest one: few make short certificates.
-_BITS = (26, 40, 53)
+# Numbers of a pair are rounded to so many bits of the largest one: few make short certificates. None: not rounded at all.
+_BITS = (26, 40, 53, None)
 
 
-def _rounded(values: FloatArray, bits: int, power: int) -> list[Fraction]:
-    """To so many bits of the largest, times a power of two; exact from here on."""
+def _rounded(values: FloatArray, bits: int | None) -> list[Fraction]:
+    """To so many bits of the largest one; exact from here on."""
     largest = float(np.abs(values).max(initial=0.0))
-    if not largest:
-        return [Fraction(0)] * len(values)
+    if not largest or bits is None:
+        return [Fraction(value) for value in values.tolist()]
     shift = bits - int(np.frexp(largest)[1])
-    unit, back = Fraction(2) ** shift, Fraction(2) ** (power - shift)
+    unit, back = Fraction(2) ** shift, Fraction(2) ** -shift
     return [round(Fraction(value) * unit) * back for value in values.tolist()]
 
 
 class _Writer:
-    """Pairs, flips and ranges of one problem as JSON objects, in the units of the features."""
+    """Pairs, rescalings and ranges of one problem as JSON objects, in the units of the features."""
 
     def __init__(
-        self, problem: LimitedProblem, point: FloatArray, limits: FloatArray, penalties: FloatArray | None, bits: int
+        self,
+        problem: LimitedProblem,
+        point: FloatArray,
+        limits: FloatArray,
+        penalties: FloatArray | None,
+        bits: int | None,
     ) -> None:
         self.problem, self.penalties, self.bits = problem, penalties, bits
-        self.reach = 1 + float(np.abs(problem.rows - problem.in_units(point)).sum(axis=1).max())
+        # a power of two for each feature, no less than any difference to the point: a weight times it is what is rounded,
+        # so that the weights of features in small units are not rounded away beside those in large ones
+        furthest = np.abs(problem.rows - problem.in_units(point)).max(axis=0)
+        self.exponents = np.append(np.where(furthest > 0, np.frexp(furthest)[1], 0), 0)
         self.range = {
             "groups": problem.groups.tolist(),
             "rescalings": [[rational_text(Fraction(end)) for end in ends] for ends in limits.tolist()],
@@ -48,37 +55,37 @@ class _Writer:
         }
 
     def pair(self, pair: Pair) -> dict[str, Any]:
-        # rounding must not take a hard margin below 1; what it adds to a soft one's costs is as little
-        v = np.append(pair.v, pair.t)
-        spare = 1.0 if self.problem.soft else 1 + 2.0 ** (1 - self.bits) * float(np.abs(v).max()) * self.reach
-        exact = _rounded(v * spare, self.bits, 0)
+        terms = np.ldexp(np.append(pair.v, pair.t), self.exponents)
+        if not self.problem.soft and self.bits is not None:
+            # rounding must not take a hard margin below 1; what it adds to a soft one's costs is as little
+            terms *= 1 + 2.0**-self.bits * float(np.abs(terms).max()) * len(terms)
+        rounded = zip(_rounded(terms, self.bits), self.exponents.tolist(), strict=True)
+        v = [value * Fraction(2) ** -exponent for value, exponent in rounded]
         shift = self.problem.shift
-        r = _rounded(pair.r, self.bits, -2 * shift)
+        r = [value * Fraction(4) ** -shift for value in _rounded(pair.r, self.bits)]
         if self.penalties is not None:  # what was within its cap stays so, however small that is beside the others
             within = zip(r, pair.r <= self.problem.caps, self.penalties.tolist(), strict=True)
             r = [min(value, Fraction(cap)) if capped else value for value, capped, cap in within]
         return {
-            "v": [rational_text(value / Fraction(2) ** shift) for value in exact[:-1]],
-            "t": rational_text(exact[-1]),
+            "v": [rational_text(value / Fraction(2) ** shift) for value in v[:-1]],
+            "t": rational_text(v[-1]),
             "r": {str(i): rational_text(value) for i, value in enumerate(r) if value},
         }
 
-    def flip(self, flip: Flip, low: list[Fraction], high: list[Fraction]) -> dict[str, Any]:
+    def proved_label(self, proved: ProvedLabel, low: list[Fraction], high: list[Fraction]) -> dict[str, Any]:
         # an end of the range as a float may be beyond the exact end by its rounding
         factors = [
-            min(max(Fraction(d), least), most) for d, least, most in zip(flip.factors.tolist(), low, high, strict=True)
+            min(max(Fraction(d), least), most)
+            for d, least, most in zip(proved.factors.tolist(), low, high, strict=True)
         ]
-        return {"inverse_squared_rescaling": [rational_text(d) for d in factors], "pair": self.pair(flip.pair)}
+        return {"inverse_squared_rescaling": [rational_text(d) for d in factors], "pair": self.pair(proved.pair)}
 
-    def cover(self, records: Iterable[Any]) -> list[Any]:
-        entries: list[Any] = []
-        for record in records:
-            if isinstance(record, Pair):
-                entries.append(self.pair(record))
-            else:
-                kind, which, at = record
-                entries.append([kind, which, rational_text(Fraction(at))] if kind == "factor" else [kind, which])
-        return entries
+    def cover(self, records: list[Split | Pair]) -> list[Any]:
+        return [self.pair(record) if isinstance(record, Pair) else self.split(record) for record in records]
+
+    def split(self, split: Split) -> list[Any]:
+        at = [rational_text(Fraction(split.at))] if split.kind == "factor" else []
+        return [split.kind, split.which, *at]
 
 
 def certificate(
@@ -90,14 +97,14 @@ def certificate(
     penalties: FloatArray | None,
     left_out: int,
 ) -> Certificate:
-    """The certificate of a decided point, checked; ``limits`` are the ranges of τ, one a group."""
+    """The certificate of a decided point, checked; ``limits`` are the ranges of τ, one per group."""
     exact_point = problem.training_set.exact_point(point)
     refusal: verify.Refused | None = None
     for bits in _BITS:
         writer = _Writer(problem, point, limits, penalties, bits)
         if decision.cover is not None:
-            claim = "strongly positive" if decision.sign > 0 else "strongly negative"
-            evidence = {"kind": "cover", "range": writer.range, "cover": writer.cover(decision.cover.records())}
+            claim = "strongly positive" if decision.label > 0 else "strongly negative"
+            evidence = {"kind": "cover", "range": writer.range, "cover": writer.cover(decision.cover)}
         elif decision.positive is not None and decision.negative is not None:
             claim = "neutral"
             low = [1 / Fraction(most) ** 2 for _, most in limits.tolist()]
@@ -105,8 +112,8 @@ def certificate(
             evidence = {
                 "kind": "two-labels",
                 "range": writer.range,
-                "positive": writer.flip(decision.positive, low, high),
-                "negative": writer.flip(decision.negative, low, high),
+                "positive": writer.proved_label(decision.positive, low, high),
+                "negative": writer.proved_label(decision.negative, low, high),
             }
         else:
             raise CertificateError(f"the point is unknown: {decision.reason}")
@@ -114,7 +121,9 @@ def certificate(
             problem.training_set, exact_point, claim + SCOPE, evidence, left_out=left_out, given_point=point
         )
         try:
-            verify.check(made.to_json())
+            made.checked_claim = verify.check(made.to_json())
+        except verify.NotChecked as error:
+            raise CertificateError(f"the certificate is too large to be checked: {error}") from error
         except verify.Refused as error:
             refusal = error
         else:

@@ -1,8 +1,10 @@
-"""Limited rescaling, soft margins and many features: the gap engine decides points one at a time, each with its proof."""
+"""Limited rescaling, soft margins and many features: branch and bound, one point at a time, each with its proof."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,9 +15,11 @@ from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.certificates.certificate import Certificate, Witness
 from rescaleinv.engines import Engine, EngineSettings
 from rescaleinv.engines.branch.certificates import SCOPE, certificate
+from rescaleinv.engines.branch.decision import Decision, ProvedLabel
+from rescaleinv.engines.branch.flips import RescalingPool
 from rescaleinv.engines.branch.problem import LimitedProblem
-from rescaleinv.engines.branch.radius import Radius
-from rescaleinv.engines.branch.tree import Decision, Flip, decide
+from rescaleinv.engines.branch.radius import Bracket, RadiusSearch
+from rescaleinv.engines.branch.tree import decide
 from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.errors import CertificateError, InputError
 from rescaleinv.theory.inputs import as_matrix
@@ -23,12 +27,56 @@ from rescaleinv.theory.scale_range import as_groups, as_scale_range
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts
 
-# Parts into which the range of a point may be split before it is UNKNOWN; some 2 ms each with 30 features.
+# Parts into which the range of a point may be split before it is UNKNOWN; some 1 ms each with 30 features and 100 rows.
 DEFAULT_MAX_PARTS = 5000
-# The same for each of the ranges that the radius of a point tries.
-_PARTS_A_RANGE = 1500
+# The same for all ranges that the radius of a point tries.
+_PARTS_PER_RADIUS = 1500
 # Points handed to a process at a time.
-_POINTS_A_TURN = 8
+_POINTS_PER_TURN = 8
+# Bytes of decisions that are kept for certificates; beyond that the oldest are forgotten, and decided again when needed.
+_MOST_KEPT = 256 * 2**20
+# Where a proof comes nearer to failing than this, its certificate is made at once: what rounding to rationals breaks is
+# not decided.
+_SURE_SLACK = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class _Decider:
+    """What decides points, without what is kept: it goes to other processes."""
+
+    problem: LimitedProblem
+    pool: RescalingPool
+    limits: FloatArray
+    penalties: FloatArray | None
+    left_out: int
+    time_limit: float | None
+    max_parts: int
+
+    def decide(self, point: FloatArray) -> Decision:
+        decision = decide(self.problem, point, self.pool, time_limit=self.time_limit, max_parts=self.max_parts)
+        if decision.decided and decision.least_slack < _SURE_SLACK:
+            try:
+                self.certificate(point, decision, self.limits)
+            except CertificateError as error:
+                return Decision(decision.label, reason=str(error), n_parts=decision.n_parts)
+        # of a proof only what its certificate needs is kept
+        for proved in (decision.positive, decision.negative):
+            if proved is not None:
+                proved.pairs.clear()
+        return decision
+
+    def certificate(self, point: FloatArray, decision: Decision, limits: FloatArray) -> Certificate:
+        """For the ranges ``limits`` of τ, one row per feature."""
+        groups = self.problem.groups
+        first = [int(np.flatnonzero(groups == g)[0]) for g in range(int(groups.max()) + 1)]
+        return certificate(
+            self.problem, point, decision, limits[first], penalties=self.penalties, left_out=self.left_out
+        )
+
+
+def _in_turn(work: Callable[[FloatArray], Any], rows: FloatArray) -> list[Any]:
+    compile_engine(GapEngine.name)  # in a process of its own
+    return [work(row) for row in rows]
 
 
 class GapEngine(Engine):
@@ -50,9 +98,9 @@ class GapEngine(Engine):
         C times the weight of each row: a soft margin. The verdict is then about *every* optimal classifier, as its intercept
         need not be unique. None: a hard margin.
     time_limit : float, optional
-        Seconds a point.
+        Seconds per point.
     max_parts : int
-        Parts of the range a point; see ``time_limit``.
+        Parts of the range per point; see ``time_limit``.
     n_jobs : int, optional
         Processes, by joblib; None is 1 and -1 all processors.
     left_out : int
@@ -104,6 +152,9 @@ class GapEngine(Engine):
         if self.penalties is not None and not (np.isfinite(self.penalties).all() and self.penalties.min() > 0):
             raise InputError("the penalties must be positive and finite, for a soft margin; None is a hard margin")
         self.problem: LimitedProblem = LimitedProblem.of(training_set, limits, self.groups, self.penalties)
+        self.pool: RescalingPool = RescalingPool(self.problem)
+        self._kept: OrderedDict[bytes, Decision] = OrderedDict()
+        self._kept_bytes: int = 0
         self.time_limit: float | None = checked_time_limit(time_limit)
         self.max_parts: int = checked_count(max_parts, "max_parts", 1)
         self.n_jobs: int = n_workers(n_jobs)
@@ -136,78 +187,107 @@ class GapEngine(Engine):
         self.precompute()
         codes, reasons = np.full(len(rows), Verdict.UNKNOWN, dtype=np.int8), np.full(len(rows), "", dtype=object)
         with progress_bar("points", self.progress, len(rows)) as bar:
-            for done, (i, code, reason) in enumerate(self._outcomes(rows), 1):
-                codes[i], reasons[i] = code, reason
-                bar.show(done)
+            for i, decision in enumerate(self._for_each(self._decider().decide, rows)):
+                self._keep(rows[i], decision)
+                reasons[i] = decision.reason
+                if decision.decided:
+                    codes[i] = decision.label if decision.cover is not None else Verdict.NEUTRAL
+                bar.show(i + 1)
         status = np.where(codes == Verdict.UNKNOWN, "", "certified").astype(object)
         unknown = np.full(len(rows), np.nan)
         return Verdicts(codes, unknown, unknown.copy(), reasons, status, rows, self)
 
-    def _outcomes(self, rows: FloatArray) -> Iterator[tuple[int, int, str]]:
+    def _decider(self) -> _Decider:
+        return _Decider(
+            self.problem, self.pool, self.limits, self.penalties, self.left_out, self.time_limit, self.max_parts
+        )
+
+    def _for_each(self, work: Callable[[FloatArray], Any], rows: FloatArray) -> Iterator[Any]:
+        """What ``work`` gives for each row, in order, by as many processes as there may be."""
         if self.n_jobs == 1 or len(rows) == 1:
-            for i, row in enumerate(rows):
-                yield (i, *self._outcome(row))
+            yield from map(work, rows)
             return
         from joblib import Parallel, delayed
 
-        turns = [range(k, min(k + _POINTS_A_TURN, len(rows))) for k in range(0, len(rows), _POINTS_A_TURN)]
-        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")
-        for turn, found in zip(turns, parallel(delayed(self._turn)(rows[turn]) for turn in turns), strict=True):
-            for i, outcome in zip(turn, found, strict=True):
-                yield (i, *outcome)
-
-    def _turn(self, rows: FloatArray) -> list[tuple[int, str]]:
-        self.precompute()  # in a process of its own
-        return [self._outcome(row) for row in rows]
-
-    def _outcome(self, row: FloatArray) -> tuple[int, str]:
-        decision = self.decide(row)
-        if decision.cover is not None:
-            return decision.sign, ""
-        return (int(Verdict.NEUTRAL), "") if decision.neutral else (int(Verdict.UNKNOWN), decision.reason)
+        self.pool.fill()
+        turns = [rows[k : k + _POINTS_PER_TURN] for k in range(0, len(rows), _POINTS_PER_TURN)]
+        for found in Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(_in_turn)(work, turn) for turn in turns
+        ):
+            yield from found
 
     def decide(self, point: FloatArray) -> Decision:
-        """What is found of one point, with its cover or its two rescalings."""
-        return decide(self.problem, point, time_limit=self.time_limit, max_parts=self.max_parts)
+        """What is found about one point, with its cover or its two rescalings."""
+        decision = self._decider().decide(point)
+        self._keep(point, decision)
+        return decision
+
+    def _keep(self, point: FloatArray, decision: Decision) -> None:
+        if not decision.decided:
+            return
+        old = self._kept.pop(point.tobytes(), None)
+        self._kept_bytes += decision.nbytes - (0 if old is None else old.nbytes)
+        self._kept[point.tobytes()] = decision
+        while self._kept_bytes > _MOST_KEPT and len(self._kept) > 1:
+            self._kept_bytes -= self._kept.popitem(last=False)[1].nbytes
+
+    def _decided(self, point: FloatArray) -> Decision:
+        kept = self._kept.get(point.tobytes())
+        return self.decide(point) if kept is None else kept
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": OrderedDict(), "_kept_bytes": 0}
 
     def radius(self, points: Any, *, ratio: float = 1.01, largest: float = 1000.0) -> FloatArray:
         """For each point [certified κ, refuted κ]: its label holds for all τ in [1/κ, κ], and does not.
 
         Features whose range is (1, 1) stay frozen; groups are kept. The two are nearer to each other than ``ratio`` unless
-        a limit (``time_limit`` and some hundred parts for each range that is tried) or ``largest`` was reached: a point that
+        a limit (``time_limit`` and ``max_parts``, for all ranges that are tried) or ``largest`` was reached: a point that
         keeps its label up to that has infinity as its refuted κ. (With a soft margin a label is refuted where every optimal
         classifier gives the other one; where only some do, neither end moves.)
         """
+        brackets = self.radius_brackets(points, ratio=ratio, largest=largest)
+        return np.array([[bracket.lower, bracket.upper] for bracket in brackets]).reshape(-1, 2)
+
+    def radius_brackets(self, points: Any, *, ratio: float = 1.01, largest: float = 1000.0) -> list[Bracket]:
+        """``radius`` with the proofs of both ends, for ``radius_certificates``."""
         rows = as_matrix(points, what="the points", n_features=self.training_set.n_features)
         for name, value in (("ratio", ratio), ("largest", largest)):
             if not (is_number(value) and 1 < value <= 1e50):
                 raise InputError(f"{name} is {value!r}; a number above 1, and at most 1e50, is needed")
-        parts = min(self.max_parts, _PARTS_A_RANGE)
-        radius = Radius(self.problem, float(ratio), float(largest), self.time_limit, parts)
-        found = np.empty((len(rows), 2))
+        self.precompute()
+        parts = min(self.max_parts, _PARTS_PER_RADIUS)
+        search = RadiusSearch(self.problem, self.pool, float(ratio), float(largest), self.time_limit, parts)
+        found = []
         with progress_bar("points", self.progress, len(rows)) as bar:
-            if self.n_jobs == 1 or len(rows) == 1:
-                for i, row in enumerate(rows):
-                    found[i] = radius.of(row)
-                    bar.show(i + 1)
-            else:
-                from joblib import Parallel, delayed
-
-                work = Parallel(n_jobs=self.n_jobs, return_as="generator")(delayed(radius.of)(row) for row in rows)
-                for i, ends in enumerate(work):
-                    found[i] = ends
-                    bar.show(i + 1)
+            for bracket in self._for_each(search.of, rows):
+                found.append(bracket)
+                bar.show(len(found))
         return found
 
-    def _decided(self, point: FloatArray) -> Decision:
-        # what was decided once within a time limit is decided again without one
-        return decide(self.problem, point, max_parts=max(self.max_parts, DEFAULT_MAX_PARTS))
+    def radius_certificates(self, point: Any, bracket: Bracket) -> tuple[Certificate | None, Certificate | None]:
+        """The certificates that the label holds for κ = ``bracket.lower``, and that it does not for ``bracket.upper``.
+
+        None where the bracket has no such end.
+
+        Examples
+        --------
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> engine = GapEngine(ts, 2)
+        >>> [bracket] = engine.radius_brackets([[-1, 4]])
+        >>> [certificate.claim for certificate in engine.radius_certificates([-1, 4], bracket)]
+        ['strongly positive within the range', 'neutral within the range']
+        """
+        row = self._checked_point(point)
+        made = []
+        for kappa, decision in ((bracket.lower, bracket.holds), (bracket.upper, bracket.changes)):
+            frozen = (self.limits == 1).all(axis=1)
+            limits = np.where(frozen[:, None], 1.0, [1 / kappa, kappa])
+            made.append(None if decision is None else self._decider().certificate(row, decision, limits))
+        return made[0], made[1]
 
     def _certificate(self, point: FloatArray, decision: Decision) -> Certificate:
-        first = [int(np.flatnonzero(self.groups == g)[0]) for g in range(int(self.groups.max()) + 1)]
-        return certificate(
-            self.problem, point, decision, self.limits[first], penalties=self.penalties, left_out=self.left_out
-        )
+        return self._decider().certificate(point, decision, self.limits)
 
     def explain(self, point: Any) -> Witness:
         """Two rescalings in the range that disagree about a neutral point."""
@@ -221,8 +301,8 @@ class GapEngine(Engine):
             self._rescaling(decision.positive), self._rescaling(decision.negative), self._certificate(row, decision)
         )
 
-    def _rescaling(self, flip: Flip) -> FloatArray:
-        return np.clip(flip.factors[self.groups] ** -0.5, self.limits[:, 0], self.limits[:, 1])
+    def _rescaling(self, proved: ProvedLabel) -> FloatArray:
+        return np.clip(proved.factors[self.groups] ** -0.5, self.limits[:, 0], self.limits[:, 1])
 
     def certificate(self, point: Any, verdict: Verdict) -> Certificate:
         """Two rescalings in the range, or the parts that cover the range and what settles each."""
@@ -230,7 +310,7 @@ class GapEngine(Engine):
             return self.explain(point).certificate
         row = self._checked_point(point)
         decision = self._decided(row)
-        if decision.cover is None or decision.sign != verdict:
+        if decision.cover is None or decision.label != verdict:
             raise CertificateError(f"the verdict was not found again: {decision.reason or 'another one was'}")
         return self._certificate(row, decision)
 

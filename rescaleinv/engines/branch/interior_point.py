@@ -22,6 +22,12 @@ from rescaleinv.engines.branch.svm_kernel import solve_or_nan
 _SETTLED = 0.1
 # A step leaves every condition at least this share of its slack.
 _KEPT = 0.02
+# Where parts of the part start must not be near the end: the last iterate whose gap was this many times the value.
+_EARLY = 2.0
+# Its conditions may be off the centre by this factor.
+_CENTRED = 1000.0
+# A part whose bound is negative is given up when the gap is this share of it.
+_HOPELESS = 0.6
 
 
 class Rows(NamedTuple):
@@ -46,6 +52,16 @@ class Box(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     signs: np.ndarray
+
+
+class Iterate(NamedTuple):
+    """Where the method is: v (with t last), r, the groups' epigraph variables, all conditions and their multipliers."""
+
+    v: np.ndarray
+    r: np.ndarray
+    total: np.ndarray
+    values: np.ndarray
+    duals: np.ndarray
 
 
 class Curvature(NamedTuple):
@@ -76,7 +92,7 @@ class BestPair(NamedTuple):
     relaxation has in their place. ``of_rows`` says how far each row is from complementarity (a_i times its slack),
     ``of_features`` how far each feature is from having one factor d (negative where its weight has one sign at one end of
     the range and the other at the other). The last two have the same sum, so that they can be compared. ``bound`` is
-    above all values of the part, as far as the method converged.
+    above all values of the part, as far as the method converged. ``iterate`` is where parts of the part begin.
     """
 
     value: float
@@ -87,6 +103,7 @@ class BestPair(NamedTuple):
     of_rows: np.ndarray
     of_features: np.ndarray
     bound: float
+    iterate: Iterate
 
 
 @njit(cache=True, error_model="numpy")
@@ -131,26 +148,23 @@ def _longest_step(values, changes, active):
 
 
 @njit(cache=True, error_model="numpy")
-def _first_conditions(rows, box, v, r, nu, sign):
-    """Values and multipliers of all conditions at a strictly feasible start, and which of them there are."""
+def first_iterate(rows, box, sign, v, r):
+    """Where the method starts: from a strictly feasible ``v`` (with t last) and ``r``, all conditions equally far off."""
     m, size = rows.signed.shape
     n_groups = len(box.low)
     soft = np.isfinite(rows.caps[0])
     penalties, floors, ceilings, balance, lows, highs = _sections(m, n_groups)
     values = np.ones(highs + n_groups)
-    active = np.ones(highs + n_groups, np.bool_)
     margins = rows.signed @ v
+    nu = rows.signed.T @ r
     for i in range(m):
-        active[i] = rows.counts[i]
-        active[penalties + i] = rows.counts[i] and soft
-        active[ceilings + i] = rows.ceiling[i] < np.inf
         if rows.counts[i]:
             penalty = max(0.0, 1 - margins[i]) + 0.1 if soft else 0.0
             values[i] = margins[i] - 1 + penalty
             if soft:
                 values[penalties + i] = penalty
         values[floors + i] = r[i] - rows.floor[i]
-        if active[ceilings + i]:
+        if rows.ceiling[i] < np.inf:
             values[ceilings + i] = rows.ceiling[i] - r[i]
     values[balance] = sign * nu[size - 1]
     at_low, at_high = np.zeros(n_groups), np.zeros(n_groups)
@@ -159,7 +173,48 @@ def _first_conditions(rows, box, v, r, nu, sign):
     total = np.maximum(at_low, at_high) + 2 * barrier
     values[lows:highs] = total - at_low
     values[highs:] = total - at_high
-    return values, np.where(active, barrier / values, 0.0), active, total
+    return Iterate(v.copy(), r.copy(), total, values, np.where(_active(rows, n_groups), barrier / values, 0.0))
+
+
+@njit(cache=True, error_model="numpy")
+def _active(rows, n_groups):
+    """Which of the conditions there are."""
+    m = len(rows.caps)
+    soft = np.isfinite(rows.caps[0])
+    penalties, _, ceilings, _, _, highs = _sections(m, n_groups)
+    active = np.ones(highs + n_groups, np.bool_)
+    for i in range(m):
+        active[i] = rows.counts[i]
+        active[penalties + i] = rows.counts[i] and soft
+        active[ceilings + i] = rows.ceiling[i] < np.inf
+    return active
+
+
+@njit(cache=True, error_model="numpy")
+def _inherited(rows, box, iterate, nu, active):
+    """An iterate of a larger part as one of this part: strictly feasible there too, as every condition is only weaker.
+
+    What was far from its bound and is further now keeps its multiplier within reason.
+    """
+    m, n_groups = len(rows.caps), len(box.low)
+    _, floors, ceilings, _, lows, highs = _sections(m, n_groups)
+    v, r, total = iterate.v.copy(), iterate.r.copy(), iterate.total.copy()
+    values, duals = iterate.values.copy(), iterate.duals.copy()
+    centre = (values * duals).sum() / active.sum()
+    for i in range(m):
+        values[floors + i] = r[i] - rows.floor[i]
+        if rows.ceiling[i] < np.inf:
+            values[ceilings + i] = rows.ceiling[i] - r[i]
+    at_low, at_high = np.zeros(n_groups), np.zeros(n_groups)
+    _losses(box, v, nu, at_low, at_high)
+    values[lows:highs] = total - at_low
+    values[highs:] = total - at_high
+    for k in range(len(values)):
+        if not active[k]:
+            values[k], duals[k] = 1.0, 0.0
+        else:
+            duals[k] = min(max(duals[k], centre / _CENTRED / values[k]), _CENTRED * centre / values[k])
+    return v, r, total, values, duals
 
 
 @njit(cache=True, error_model="numpy")
@@ -375,7 +430,7 @@ def _settled(rows, weights, gradients, duals, n_groups):
                 rest[j] += a * rows.signed[i, j]
         error = max(error, abs(scores[i] - 1 - duals[floors + i] + duals[ceilings + i]))
     return (
-        error < _SETTLED
+        error < _SETTLED * max(1.0, np.abs(scores).max())
         and np.abs(rest).max() < _SETTLED * np.abs(gradients).max()
         and np.abs(1 - duals[lows:highs] - duals[highs:]).max() < _SETTLED
     )
@@ -399,26 +454,28 @@ def _looseness(rows, box, v, nu, duals):
 
 
 @njit(cache=True, error_model="numpy")
-def best_pair(rows, box, sign, v, r, iterations):
+def best_pair(rows, box, sign, iterate, iterations):
     """Maximise Σ r_i - Σ cost of the rows - Σ losses of the groups over (v, t) and r: the pair that best covers a part.
 
-    Starts from a strictly feasible ``v`` (with t last) and ``r``; stops when the value is positive, or clearly can't be.
+    Starts from an iterate of this part or of a larger one; stops when the value is positive, or clearly can't be.
     """
     m, size = rows.signed.shape
     n, n_groups = size - 1, len(box.low)
     soft = np.isfinite(rows.caps[0])
     penalties, _, _, balance, lows, highs = _sections(m, n_groups)
-    v, r = v.copy(), r.copy()
-    nu, margins = rows.signed.T @ r, rows.signed @ v
-    values, duals, active, total = _first_conditions(rows, box, v, r, nu, sign)
+    active = _active(rows, n_groups)
     n_active = active.sum()
+    nu = rows.signed.T @ iterate.r
+    v, r, total, values, duals = _inherited(rows, box, iterate, nu, active)
+    margins = rows.signed @ v
     step, value, bound = 1.0, -np.inf, np.inf
     best_v, best_r = v.copy(), r.copy()
     weights, gradients = np.zeros(size), np.zeros(size)
     at_low, at_high = np.zeros(n_groups), np.zeros(n_groups)
     gap = (values * duals).sum()
+    kept = Iterate(v.copy(), r.copy(), total.copy(), values.copy(), duals.copy())
     for _ in range(iterations):
-        target = gap / n_active / (10.0 if step > 0.6 else 3.0 if step > 0.2 else 1.0)
+        target = gap / n_active / (5.0 if step > 0.6 else 2.0 if step > 0.2 else 1.0)
         v_step, r_step, nu_step, changes, total_step = _step(rows, box, sign, v, nu, values, duals, target)
         if not (np.isfinite(v_step).all() and np.isfinite(r_step).all()):
             break
@@ -459,11 +516,18 @@ def best_pair(rows, box, sign, v, r, iterations):
             best_r[:] = r
         gap = (values * duals).sum()
         bound = smooth + gap
+        if gap > _EARLY * abs(now):
+            kept = Iterate(v.copy(), r.copy(), total.copy(), values.copy(), duals.copy())
         _relaxed_classifier(box, v, nu, duals[lows:highs], duals[highs:], weights, gradients)
         weights[n] = -sign * duals[balance]
         if value > 1e-7 * losses or gap < 1e-9 * losses:
             break
-        if bound < 0 and gap < 0.3 * -bound and step > 0.3 and _settled(rows, weights, gradients, duals, n_groups):
+        if (
+            bound < 0
+            and gap < _HOPELESS * -bound
+            and step > 0.1
+            and _settled(rows, weights, gradients, duals, n_groups)
+        ):
             break
     of_rows, of_features = _looseness(rows, box, v, nu, duals)
-    return BestPair(value, best_v, best_r, weights[:n].copy(), gradients[:n].copy(), of_rows, of_features, bound)
+    return BestPair(value, best_v, best_r, weights[:n].copy(), gradients[:n].copy(), of_rows, of_features, bound, kept)

@@ -66,11 +66,19 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """(v, t) and r, in the units of the problem; t is the value at the point."""
+    """(v, t) and r, in the units of the problem; t is the value at the point.
+
+    ``slack``: by how much the inequality fails, relative to the sizes of its terms, in the part that the pair settles.
+    """
 
     v: FloatArray
     t: float
     r: FloatArray
+    slack: float = 0.0
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.v.nbytes + self.r.nbytes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +91,7 @@ class Relaxed:
     gradients: FloatArray
     of_rows: FloatArray
     of_features: FloatArray
+    iterate: interior_point.Iterate
 
 
 class PointProblem:
@@ -160,7 +169,8 @@ class PointProblem:
             np.abs(self.signed).T.dot(np.abs(r))[:-1] @ (np.abs(v) + np.abs(nu[:-1]) / part.low[problem.groups])
         )
         value = float(r.sum()) - losses - costs
-        return value - _SURE * sizes - 1e-13 * unsure, Pair(v, t, r)
+        surely = value - _SURE * sizes - 1e-13 * unsure
+        return surely, Pair(v, t, r, surely / sizes if sizes > 0 else 0.0)
 
     def at(self, factors: FloatArray, multipliers: FloatArray) -> tuple[float, list[Pair]]:
         """The decision value at one rescaling, and pairs that prove its sign: of the SVM, and of the SVM made to err.
@@ -200,26 +210,24 @@ class PointProblem:
                 best = tried
         return best
 
-    def relax(self, part: Part, start: Pair | None = None) -> Relaxed:
-        """The best pair of a part by an interior-point method, from the pair of a larger part."""
-        first_v, first_r = self._start
-        v, r = first_v, first_r
-        if start is not None:  # between the two, so that it is inside its bounds
-            v = 0.8 * np.append(start.v, start.t) + 0.2 * first_v
-            r = 0.8 * start.r + 0.2 * first_r
+    def relax(self, part: Part, start: interior_point.Iterate | None = None) -> Relaxed:
+        """The best pair of a part by an interior-point method, from where it ended in a larger part."""
         counts = (part.states == FREE) | (part.states == ON)
         floor, ceiling = self.bounds(part.states)
-        best = interior_point.best_pair(
-            interior_point.Rows(self.signed, self.problem.caps, counts, part.states == CAPPED, floor, ceiling),
-            interior_point.Box(self.problem.groups, part.low, part.high, part.signs),
-            self.sign,
-            v,
-            r,
-            _ITERATIONS,
-        )
+        rows = interior_point.Rows(self.signed, self.problem.caps, counts, part.states == CAPPED, floor, ceiling)
+        box = interior_point.Box(self.problem.groups, part.low, part.high, part.signs)
+        first = start is None
+        if start is None:
+            start = interior_point.first_iterate(rows, box, self.sign, *self._start)
+        best = interior_point.best_pair(rows, box, self.sign, start, _ITERATIONS)
+        if not first and not np.isfinite(best.value):  # rounding has put it outside
+            start = interior_point.first_iterate(rows, box, self.sign, *self._start)
+            best = interior_point.best_pair(rows, box, self.sign, start, _ITERATIONS)
         pair, value = Pair(best.v[:-1], float(best.v[-1]), best.r), float(best.value)
-        of_rows = np.where(part.states == FREE, best.of_rows, 0.0)
+        of_rows = np.nan_to_num(np.where(part.states == FREE, best.of_rows, 0.0))
         if value > 0:
             value, better = self.margin(part, pair)
             pair = better if value > 0 else pair
-        return Relaxed(value, pair, best.weights, best.gradients, of_rows, best.of_features)
+        return Relaxed(
+            value, pair, best.weights, best.gradients, of_rows, np.nan_to_num(best.of_features), best.iterate
+        )

@@ -8,85 +8,133 @@ from dataclasses import dataclass
 import numpy as np
 
 from rescaleinv._util.types import FloatArray
+from rescaleinv.engines.branch.decision import Decision, ProvedLabel
+from rescaleinv.engines.branch.flips import RescalingPool
 from rescaleinv.engines.branch.problem import LimitedProblem
-from rescaleinv.engines.branch.tree import Decision, decide
+from rescaleinv.engines.branch.tree import Budget, PointSearch
 
-# The first range that is tried, and how fast it grows while the label holds.
-_FIRST, _GROWTH = 1.5, 2.0
-# How often the refuted end is tried to be brought down to a κ that was left open.
-_TRIES = 6
+# Restarts of the first walk to another label, in the largest range.
+_RESTARTS = 20
+# How often a smaller range with another label is looked for, and how often a cover is tried.
+_WALKS, _COVERS = 14, 8
+# The walks go on until they are this much of the wanted ratio (of logarithms) from a range in which they find nothing.
+_WALK_SHARE = 0.25
+# Share of what is left of the limits that one cover may take.
+_SHARE = 0.6
 
 
 @dataclass(frozen=True, eq=False)
-class Radius:
-    """Bisection on log κ for one point after another; ``problem`` says which features are frozen."""
+class Bracket:
+    """The label holds for all τ in [1/κ, κ] with κ = ``lower`` (proof: ``holds``), not with ``upper`` (``changes``).
+
+    ``upper`` is infinite, and ``changes`` None, where no other label was found up to the largest κ that was asked for.
+    ``holds`` is None where the label is not even proved at the given scaling (``lower`` is 1), or nothing is rescaled.
+    """
+
+    lower: float
+    upper: float
+    holds: Decision | None = None
+    changes: Decision | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RadiusSearch:
+    """One search over κ per point; ``problem`` says which features are frozen."""
 
     problem: LimitedProblem
+    pool: RescalingPool
     ratio: float
     largest: float
     time_limit: float | None
     max_parts: int
 
-    def _ends(self, kappa: float) -> tuple[FloatArray, FloatArray]:
+    def ends(self, kappa: float) -> tuple[FloatArray, FloatArray]:
+        """The range of the factors d."""
         frozen = self.problem.low == self.problem.high
         return np.where(frozen, 1.0, kappa**-2.0), np.where(frozen, 1.0, kappa**2.0)
 
-    def of(self, point: FloatArray) -> tuple[float, float]:
-        """(κ up to which the label is certified, κ at which it was refuted)."""
-        certified, refuted = 1.0, math.inf
-        open_from = math.inf  # the least κ that was not decided
-        hint: tuple[FloatArray, ...] = ()
+    def of(self, point: FloatArray) -> Bracket:
+        """What is found within the limits, which are for the point and not for each range that is tried."""
         if (self.problem.low == self.problem.high).all():
-            return math.inf, math.inf  # nothing is rescaled at all
-        while True:
-            upper = min(refuted, open_from)
-            if certified >= self.largest or upper <= certified * self.ratio:
-                break
-            if math.isinf(upper):
-                kappa = min(max(_FIRST, certified**_GROWTH), self.largest)
-            else:
-                kappa = math.sqrt(certified * upper)
-            decision = self._decide(point, kappa, hint)
-            if decision.cover is not None:
-                certified = kappa
-            elif decision.neutral:
-                refuted, hint = self._refuted(decision)
-            else:
-                open_from = kappa
-        refuted, certified = self._narrow_refuted(point, certified, refuted, open_from, hint)
-        return certified, refuted
+            return Bracket(math.inf, math.inf)  # nothing is rescaled at all
+        search = PointSearch(self.problem, point, self.pool)
+        budget = Budget(self.time_limit, self.max_parts)
+        if search.own is None:
+            decision = search.decide(*self.ends(self.largest), budget)
+            return (
+                Bracket(1.0, self._extent(decision), changes=decision) if decision.neutral else Bracket(1.0, math.inf)
+            )
+        lower, holds = self._settled_at_once(search)
+        upper, changes = self._smallest_change(search, lower)
+        return self._proved(search, Bracket(lower, upper, holds, changes), budget)
 
-    def _decide(self, point: FloatArray, kappa: float, hint: tuple[FloatArray, ...]) -> Decision:
-        low, high = self._ends(kappa)
-        return decide(
-            self.problem, point, low=low, high=high, time_limit=self.time_limit, max_parts=self.max_parts, hints=hint
-        )
-
-    def _refuted(self, decision: Decision) -> tuple[float, tuple[FloatArray, ...]]:
-        """The least κ whose range has the two rescalings that disagree, and where to look for others."""
+    def _extent(self, decision: Decision) -> float:
+        """The least κ whose range has the two rescalings that disagree."""
         assert decision.positive is not None
         assert decision.negative is not None
-        flips = (decision.positive, decision.negative)
-        reach = max(float(np.abs(np.log(flip.factors)).max()) for flip in flips) / 2
-        return math.exp(reach) * (1 + 1e-12), tuple(flip.factors for flip in flips)
+        return max(_extent(decision.positive), _extent(decision.negative))
 
-    def _narrow_refuted(
-        self, point: FloatArray, certified: float, refuted: float, open_from: float, hint: tuple[FloatArray, ...]
-    ) -> tuple[float, float]:
-        """Where a limit left a κ open, the refuted end is brought down to it from above, as far as walks find flips."""
-        lower = min(open_from, self.largest)
-        tried = 0
-        while open_from < math.inf and refuted > lower * self.ratio and tried < _TRIES:
-            kappa = self.largest if math.isinf(refuted) else math.sqrt(lower * refuted)
-            decision = self._decide(point, kappa, hint)
-            tried += 1
-            if decision.neutral:
-                refuted, hint = self._refuted(decision)
-            elif decision.cover is not None:
-                certified = max(certified, kappa)
-                lower = max(lower, kappa)
+    def _settled_at_once(self, search: PointSearch) -> tuple[float, Decision]:
+        """How far the given SVM's own pair settles the range: what needs no search."""
+        assert search.own is not None
+        settled = search.settled_at_once(*self.ends(self.largest))
+        if settled is not None:
+            return self.largest, settled
+        best, holds = 1.0, Decision(search.label, cover=[search.own.pair], n_parts=1)
+        failed = self.largest
+        while failed > best * math.sqrt(self.ratio):
+            kappa = math.sqrt(best * failed)
+            settled = search.settled_at_once(*self.ends(kappa))
+            if settled is None:
+                failed = kappa
             else:
-                lower = kappa
-            if kappa >= self.largest and math.isinf(refuted):
+                best, holds = kappa, settled
+        return best, holds
+
+    def _smallest_change(self, search: PointSearch, lower: float) -> tuple[float, Decision | None]:
+        """The least κ for which walks find another label."""
+        if lower >= self.largest:
+            return math.inf, None
+        found = search.other_label(*self.ends(self.largest), _RESTARTS)
+        if found is None:
+            return math.inf, None
+        best, without = found, lower
+        for _ in range(_WALKS):
+            upper = _extent(best)
+            if upper <= without * self.ratio**_WALK_SHARE:
                 break
-        return refuted, certified
+            kappa = math.sqrt(without * upper)
+            low, high = self.ends(kappa)
+            found = search.walk(best.factors, low, high) or search.other_label(low, high)
+            if found is None:
+                without = kappa
+            else:
+                best = found
+        return _extent(best), search.neutral(best)
+
+    def _proved(self, search: PointSearch, bracket: Bracket, budget: Budget) -> Bracket:
+        """Covers of ranges as near to the upper end as the limits allow."""
+        lower, upper, holds, changes = bracket.lower, bracket.upper, bracket.holds, bracket.changes
+        failed = math.inf
+        for _ in range(_COVERS):
+            wanted = self.largest if math.isinf(upper) else upper / self.ratio
+            if lower >= wanted * (1 - 1e-12) or budget.spent() or not search.question.relaxable:
+                break
+            kappa = wanted if math.isinf(failed) else math.sqrt(lower * min(failed, wanted))
+            if failed < lower * self.ratio:
+                break
+            part_of_it = budget.share(_SHARE)
+            decision = search.cover(*self.ends(kappa), part_of_it)
+            budget.parts += part_of_it.parts
+            if decision.cover is not None:
+                lower, holds = kappa, decision
+            elif decision.neutral:
+                upper, changes = self._extent(decision), decision
+            else:
+                failed = kappa
+        return Bracket(lower, upper, holds, changes)
+
+
+def _extent(proved: ProvedLabel) -> float:
+    """The least κ whose range has this rescaling; a little more, as floats are rounded."""
+    return math.exp(float(np.abs(np.log(proved.factors)).max()) / 2) * (1 + 1e-12)

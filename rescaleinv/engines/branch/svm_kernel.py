@@ -244,11 +244,12 @@ def slopes(rows, inverse, free, weights, point):
 
 
 @njit(cache=True, error_model="numpy")
-def descend(rows, span, point, sign, factors, multipliers, target):
+def descend(rows, span, point, sign, factors, multipliers, target, polish):
     """Walk from ``factors`` (one d per group) to corners of the box where sign · decision value is less, until < target.
 
     While the free rows stay, the value is monotone in each d. All features that would lower it go to their ends at once; if
-    that does not help, the better half of them, and so on. ``factors`` and ``multipliers`` become those of the end.
+    that does not help, the better half of them, and so on; then, with ``polish``, all of them go a part of the way along
+    the gradient. ``factors`` and ``multipliers`` become those of the end.
     """
     groups, low, high = span.groups, span.low, span.high
     n_groups = len(low)
@@ -272,29 +273,40 @@ def descend(rows, span, point, sign, factors, multipliers, target):
                 hopeful += 1
         order = np.argsort(-gains)
         improved = False
-        while hopeful > 0 and not improved:
+        length = 1.0  # of steps along the gradient, once the corners are no better
+        while not improved and (hopeful > 0 or (polish and length > 0.01)):
             trial = factors.copy()
-            for p in range(hopeful):
-                trial[order[p]] = ends[order[p]]
+            if hopeful > 0:
+                for p in range(hopeful):
+                    trial[order[p]] = ends[order[p]]
+                hopeful //= 2
+            else:
+                length *= 0.25
+                steepest = np.abs(slope).max()
+                for g in range(n_groups):
+                    log_step = -slope[g] / (steepest + 1e-300) * length * np.log(high[g] / low[g])
+                    trial[g] = min(max(factors[g] * np.exp(log_step), low[g]), high[g])
             start = multipliers.copy()
             weights, intercept, free, _ = train(rows, 1 / trial[groups], start)
             tried_value = sign * ((weights * point).sum() + intercept)
-            if tried_value < value - 1e-9 * (1 + abs(value)):
+            if tried_value < value - 1e-6 * (1 + abs(value)):
                 factors[:] = trial
                 multipliers[:] = start
                 value = tried_value
                 improved = True
-            hopeful //= 2
         if not improved:
             break
     return value
 
 
 @njit(cache=True, error_model="numpy")
-def search(rows, span, point, sign, factors, multipliers, target, restarts, random):
-    """``descend``, and again from the best corner so far with a few factors turned over. Returns the least value."""
+def search(rows, span, point, sign, factors, multipliers, target, restarts, polish, random):
+    """``descend``, again from the best corner so far with a few factors turned over, and with ``polish`` along the gradient.
+
+    Returns the least value.
+    """
     low, high = span.low, span.high
-    best = descend(rows, span, point, sign, factors, multipliers, target)
+    best = descend(rows, span, point, sign, factors, multipliers, target, False)
     movable = np.flatnonzero(low < high)
     for _ in range(restarts):
         if best < target or len(movable) == 0:
@@ -304,9 +316,11 @@ def search(rows, span, point, sign, factors, multipliers, target, restarts, rand
         for _ in range(2 + random.integers(0, max(1, len(low) // 4))):
             g = movable[random.integers(0, len(movable))]
             trial[g] = low[g] if trial[g] > np.sqrt(low[g] * high[g]) else high[g]
-        value = descend(rows, span, point, sign, trial, start, target)
+        value = descend(rows, span, point, sign, trial, start, target, False)
         if value < best:
             best = value
             factors[:] = trial
             multipliers[:] = start
+    if polish and best >= target:
+        best = descend(rows, span, point, sign, factors, multipliers, target, True)
     return best

@@ -1,85 +1,82 @@
-"""Branch and bound for one point: parts of the range that cover it, each settled by a pair, or a rescaling that flips it."""
+"""Branch and bound for one point: parts that cover the range, each settled by a pair, or another label in the range."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from rescaleinv._util.types import FloatArray
 from rescaleinv.engines.branch import svm_kernel
+from rescaleinv.engines.branch.decision import Decision, ProvedLabel, Split
+from rescaleinv.engines.branch.flips import RescalingPool
+from rescaleinv.engines.branch.interior_point import Iterate
 from rescaleinv.engines.branch.leaves import Pair, Part, PointProblem, Relaxed
 from rescaleinv.engines.branch.problem import CAPPED, ON, OUT, LimitedProblem
 
-# A rescaling that flips the point is wanted with a decision value this far on the other side, relative to the given one.
-_FAR_ENOUGH = 1e-4
+# A rescaling with the other label is wanted with a decision value this far on that side, relative to the given one: a plain
+# SVM trained there, with the tolerance of another solver, should say the same.
+_FAR_ENOUGH = 1e-3
 # Decision values of less than this, relative to the sizes of their terms, are ties.
 _TIE = 1e-9
-# How often the walk to a flip starts again before the range is split, and after each tenth split; fewer where
-# rows times features are so many that each takes long.
-_RESTARTS_FIRST, _RESTARTS_LATER = 80, 4
+# How often the walk to the other label starts again before the range is split, and now and then later; fewer where rows
+# times features are so many that each takes long.
+_RESTARTS_FIRST, _RESTARTS_LATER = 80, 6
+# Restarts at a time; and so many times more where the least value so far is this near to 0, relative to the given one. No
+# more are begun when this share of the time limit has gone.
+_RESTARTS_AT_A_TIME, _MORE_RESTARTS, _NEAR, _SHARE_OF_RESTARTS = 10, 3, 0.3, 0.35
 _RESTARTS_BY_SIZE = 1_000_000
-# From each of the first parts that are not settled there is a walk, then from some.
-_LOOKS_FIRST, _LOOKS_LATER = 40, 3
+# How many of the pool's rescalings are starts.
+_STARTS = 3
+# From each of the first parts that are not settled there is a walk, then from each of so many, and with restarts.
+_WALKS_FIRST, _WALK_EVERY, _RESTART_EVERY = 40, 5, 20
 # A range is split where the relaxed factor is, but not nearer to its ends than this share of its length (of logarithms).
 _MIDDLE = 0.3
 # Ranges of factors shorter than this ratio are not split any more.
 _SHORTEST = 1 + 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Flip:
-    """A rescaling (one d per group) at which the label is known, and the pair that proves it."""
-
-    factors: FloatArray
-    pair: Pair
-    pairs: list[Pair] = field(default_factory=list)  # for parts around it
-
-
 @dataclass(eq=False)
-class Branch:
-    """A node of the cover: settled by ``pair``, or split into ``parts`` in the order in which the checker makes them."""
+class _Node:
+    """Of the tree: settled by ``pair``, or split into ``children`` in the order in which the checker makes them."""
 
     part: Part
     pair: Pair | None = None
-    split: tuple[str, int, float] | None = None
-    parts: list[Branch] = field(default_factory=list)
+    split: Split | None = None
+    children: list[_Node] = field(default_factory=list)
 
-    def records(self) -> Iterator[tuple[str, int, float] | Pair]:
-        """The tree in the order of its parts, splits before what they split into."""
+    def records(self) -> list[Split | Pair]:
+        """The tree as a ``Decision`` has it."""
+        found: list[Split | Pair] = []
         waiting = [self]
         while waiting:
-            branch = waiting.pop()
-            if branch.split is None:
-                assert branch.pair is not None
-                yield branch.pair
+            node = waiting.pop()
+            if node.split is None:
+                assert node.pair is not None
+                found.append(node.pair)
             else:
-                yield branch.split
-                waiting.extend(reversed(branch.parts))
+                found.append(node.split)
+                waiting.extend(reversed(node.children))
+        return found
 
 
-@dataclass(frozen=True, eq=False)
-class Decision:
-    """What was found of a point: ``sign`` of its label at the given scaling; a cover, or two flips; else a reason."""
+class Budget:
+    """Time and parts of the range that one decision may take."""
 
-    sign: int
-    cover: Branch | None = None
-    positive: Flip | None = None
-    negative: Flip | None = None
-    reason: str = ""
-    n_parts: int = 0
-
-    @property
-    def neutral(self) -> bool:
-        return self.positive is not None and self.negative is not None
-
-
-class _Budget:
     def __init__(self, seconds: float | None, parts: int) -> None:
         self.end = np.inf if seconds is None else time.monotonic() + seconds
         self.seconds, self.most, self.parts = seconds, parts, 0
+
+    @property
+    def share_gone(self) -> float:
+        """Of the time; 0 where it is not limited."""
+        return 0.0 if self.seconds is None else 1 - (self.end - time.monotonic()) / max(self.seconds, 1e-9)
+
+    def share(self, share: float) -> Budget:
+        """A budget of this share of what is left."""
+        seconds = None if self.seconds is None else max(share * (self.end - time.monotonic()), 0.0)
+        return Budget(seconds, max(int(share * (self.most - self.parts)), 1))
 
     def spent(self) -> str:
         """Why the work has to stop, or ""."""
@@ -93,156 +90,205 @@ class _Budget:
 def decide(
     problem: LimitedProblem,
     point: FloatArray,
+    pool: RescalingPool | None = None,
     *,
-    low: FloatArray | None = None,
-    high: FloatArray | None = None,
     time_limit: float | None = None,
     max_parts: int = 5000,
-    hints: tuple[FloatArray, ...] = (),
 ) -> Decision:
-    """Decide whether the point's label is the same for all factors d in [low, high] (the problem's if not given).
+    """Decide whether the point's label is the same for all factors d in the range.
 
-    ``hints`` are factors to try first (clipped to the range), such as those that flipped the point in another range.
+    ``pool`` has rescalings to try first; those that changed a label are added to it.
     """
-    low = problem.low if low is None else low
-    high = problem.high if high is None else high
-    weights, intercept, _ = problem.given
-    in_units = problem.in_units(point)
-    value = float(weights @ in_units + intercept)
-    sign = 1 if value >= 0 else -1
-    search = _Search(problem, point, sign, low, high, _Budget(time_limit, max_parts))
-    size = 1 + float(np.abs(weights) @ np.abs(in_units)) + abs(intercept)
-    if abs(value) <= _TIE * size:
-        return search.without_own_label(
-            "a tie: the decision value at the given scaling is 0, or too near to it to tell; no strict proof exists"
-        )
-    own = search.flip(np.ones(len(low)), sign)
-    if own is None:
-        why = "optimal classifiers may differ in their intercepts" if problem.soft else "floats are too coarse for it"
-        reason = f"the label at the given scaling (decision value {value:.4g}) was not proved: {why}"
-        return search.without_own_label(reason)
-    return search.run(own, hints)
+    pool = RescalingPool(problem) if pool is None else pool
+    return PointSearch(problem, point, pool).decide(problem.low, problem.high, Budget(time_limit, max_parts))
 
 
-class _Search:
-    def __init__(
-        self, problem: LimitedProblem, point: FloatArray, sign: int, low: FloatArray, high: FloatArray, budget: _Budget
-    ) -> None:
-        self.problem, self.point, self.sign = problem, point, sign
-        self.low, self.high, self.budget = low, high, budget
-        self.question = PointProblem(problem, point, sign)
-        self.least = np.inf  # of sign · f, as far as it was seen
-        self.target = -_FAR_ENOUGH * (1 + abs(self.question.given_value))
+class PointSearch:
+    """Everything that is tried for one point, in one range of factors or several."""
 
-    def flip(self, factors: FloatArray, sign: int) -> Flip | None:
-        """The proof that all optimal classifiers at these factors give the point the label ``sign``, if they do."""
-        question = self.question if sign == self.sign else PointProblem(self.problem, self.point, sign)
+    def __init__(self, problem: LimitedProblem, point: FloatArray, pool: RescalingPool) -> None:
+        self.problem, self.point, self.pool = problem, point, pool
+        weights, intercept, _ = problem.given
+        in_units = problem.in_units(point)
+        self.given_value = float(weights @ in_units + intercept)
+        self.label = 1 if self.given_value >= 0 else -1
+        self.question = PointProblem(problem, point, self.label)
+        self.size = 1 + float(np.abs(weights) @ np.abs(in_units)) + abs(intercept)
+        self.target = -_FAR_ENOUGH * (1 + abs(self.given_value))
+        self.least = np.inf  # label · decision value, as far as it was seen
+        self.ones = np.ones(len(problem.low))
+        self._own: tuple[ProvedLabel | None] | None = None
+
+    @property
+    def tie(self) -> bool:
+        return abs(self.given_value) <= _TIE * self.size
+
+    @property
+    def own(self) -> ProvedLabel | None:
+        """The proof of the label at the given scaling; None where there is none."""
+        if self._own is None:
+            self._own = (None if self.tie else self.proved(self.ones, self.label),)
+        return self._own[0]
+
+    def without_own_label(self) -> str:
+        """Why the label at the given scaling has no proof."""
+        if self.tie:
+            return (
+                "a tie: the decision value at the given scaling is 0, or too near to it to tell; no strict proof exists"
+            )
+        soft = self.problem.soft
+        why = "optimal classifiers may differ in their intercepts" if soft else "floats are too coarse for it"
+        return f"the label at the given scaling (decision value {self.given_value:.4g}) was not proved: {why}"
+
+    def proved(self, factors: FloatArray, label: int) -> ProvedLabel | None:
+        """The proof that all optimal classifiers at these factors give the point this label, if they do."""
+        question = self.question if label == self.label else PointProblem(self.problem, self.point, label)
         part = Part.whole(self.problem, factors, factors)
         value, pairs = question.at(factors, self.problem.given[2].copy())
-        if not value * sign > 0:
+        if not value * label > 0:
             return None
         margin, better = question.best_of(part, pairs)
         if margin > 0:
-            return Flip(factors, better, pairs)
+            return ProvedLabel(factors, better, pairs)
         if question.relaxable:
             relaxed = question.relax(part)
             if relaxed.value > 0:
-                return Flip(factors, relaxed.pair, [relaxed.pair])
+                return ProvedLabel(factors, relaxed.pair, [relaxed.pair])
         return None
 
-    def walk(self, start: FloatArray, restarts: int = 0, sign: int | None = None) -> Flip | None:
-        """A rescaling with the other label by walking from corner to corner, and its proof."""
-        problem, question = self.problem, self.question
-        sign = self.sign if sign is None else sign
-        factors, multipliers = np.clip(start, self.low, self.high), problem.given[2].copy()
-        restarts = min(restarts, _RESTARTS_BY_SIZE // problem.rows.size)
-        reached = svm_kernel.search(
+    def walk(
+        self,
+        start: FloatArray,
+        low: FloatArray,
+        high: FloatArray,
+        restarts: int = 0,
+        *,
+        polish: bool = False,
+        seed: int = 0,
+        label: int | None = None,
+    ) -> ProvedLabel | None:
+        """A rescaling of the range whose label is not ``label``, by walking from corner to corner, and its proof."""
+        problem = self.problem
+        label = self.label if label is None else label
+        factors, multipliers = np.clip(start, low, high), problem.given[2].copy()
+        least = svm_kernel.search(
             problem.svm_rows,
-            svm_kernel.Range(problem.groups, self.low, self.high),
-            question.point,
-            float(sign),
+            svm_kernel.Range(problem.groups, low, high),
+            self.question.point,
+            float(label),
             factors,
             multipliers,
             self.target,
-            restarts,
-            np.random.default_rng(self.budget.parts),
+            min(restarts, _RESTARTS_BY_SIZE // problem.rows.size),
+            polish,
+            np.random.default_rng(seed),
         )
-        if sign == self.sign:
-            self.least = min(self.least, float(reached))
-        return self.flip(factors, -sign) if reached < 0 else None
+        if label == self.label:
+            self.least = min(self.least, float(least))
+        found = self.proved(factors, -label) if least < 0 else None
+        if found is not None:
+            self.pool.add(factors, multipliers)
+        return found
 
-    def without_own_label(self, reason: str) -> Decision:
-        """The label at the given scaling has no proof; the point may be neutral all the same."""
-        ones = np.ones(len(self.low))
-        negative = self.walk(ones, _RESTARTS_FIRST, sign=1)
-        positive = self.walk(ones, _RESTARTS_FIRST, sign=-1)
+    def other_label(self, low: FloatArray, high: FloatArray, restarts: int = 0) -> ProvedLabel | None:
+        """Walks from the pool's most adverse rescalings and from the given one."""
+        starts = [*self.pool.most_adverse(self.question.point, self.label, _STARTS), self.ones]
+        for k, start in enumerate(starts):
+            found = self.walk(start, low, high, restarts if k == 0 else 0, polish=k == 0)
+            if found is not None:
+                return found
+        return None
+
+    def walks_again(self, start: FloatArray, low: FloatArray, high: FloatArray, budget: Budget) -> ProvedLabel | None:
+        """Walks with restarts, more of them where the least value is already near 0."""
+        for turn in range(_MORE_RESTARTS * _RESTARTS_FIRST // _RESTARTS_AT_A_TIME):
+            enough = turn * _RESTARTS_AT_A_TIME >= _RESTARTS_FIRST
+            if enough and not self.least < _NEAR * abs(self.given_value):
+                break
+            if turn > 0 and budget.share_gone > _SHARE_OF_RESTARTS:
+                break
+            found = self.walk(start, low, high, _RESTARTS_AT_A_TIME, polish=turn % 2 == 0, seed=turn)
+            if found is not None:
+                return found
+        return None
+
+    def neutral(self, other: ProvedLabel, n_parts: int = 0) -> Decision:
+        """The decision where the given label is proved too."""
+        positive, negative = (self.own, other) if self.label > 0 else (other, self.own)
+        return Decision(self.label, positive=positive, negative=negative, n_parts=n_parts)
+
+    def decide(self, low: FloatArray, high: FloatArray, budget: Budget) -> Decision:
+        """What the walks find, else what the branch and bound finds, for factors in [low, high]."""
+        if self.own is None:
+            return self._decide_without_own_label(low, high)
+        settled = self.settled_at_once(low, high)
+        if settled is not None:
+            return settled
+        other = self.other_label(low, high)
+        if other is None and not self.question.relaxable:
+            other = self.walks_again(self.ones, low, high, budget)
+            if other is None:
+                return self.open("more rows and features than its range can be split for", budget)
+        return self.neutral(other) if other is not None else self.cover(low, high, budget)
+
+    def _decide_without_own_label(self, low: FloatArray, high: FloatArray) -> Decision:
+        negative = self.walk(self.ones, low, high, _RESTARTS_FIRST, label=1)
+        positive = self.walk(self.ones, low, high, _RESTARTS_FIRST, label=-1)
         if negative is not None and positive is not None:
-            return Decision(self.sign, positive=positive, negative=negative)
-        return Decision(self.sign, reason=reason)
+            return Decision(self.label, positive=positive, negative=negative)
+        return Decision(self.label, reason=self.without_own_label())
 
-    def decided(self, own: Flip, other: Flip) -> Decision:
-        positive, negative = (own, other) if self.sign > 0 else (other, own)
-        return Decision(self.sign, positive=positive, negative=negative, n_parts=self.budget.parts)
+    def settled_at_once(self, low: FloatArray, high: FloatArray) -> Decision | None:
+        """The decision where the given SVM's own pair settles the whole range."""
+        assert self.own is not None
+        margin, pair = self.question.best_of(Part.whole(self.problem, low, high), self.own.pairs)
+        return Decision(self.label, cover=[pair], n_parts=1) if margin > 0 else None
 
-    def run(self, own: Flip, hints: tuple[FloatArray, ...]) -> Decision:
-        root = Branch(Part.whole(self.problem, self.low, self.high))
-        margin, pair = self.question.best_of(root.part, own.pairs)
-        if margin > 0:
-            root.pair = pair
-            return Decision(self.sign, cover=root, n_parts=1)
-        for start in (*hints, np.ones(len(self.low))):
-            other = self.walk(start)
-            if other is not None:
-                return self.decided(own, other)
-        if not self.question.relaxable:
-            other = self.walk(np.ones(len(self.low)), _RESTARTS_FIRST)
-            return (
-                self.decided(own, other)
-                if other is not None
-                else self.open("more rows and features than its range can be split for")
-            )
-        return self.cover(root, own)
-
-    def cover(self, root: Branch, own: Flip) -> Decision:
-        waiting: list[tuple[Branch, Pair | None]] = [(root, None)]
+    def cover(self, low: FloatArray, high: FloatArray, budget: Budget, *, walks: bool = True) -> Decision:
+        """Branch and bound, depth first; with ``walks`` to the other label from the relaxed solutions."""
+        root = _Node(Part.whole(self.problem, low, high))
+        waiting: list[tuple[_Node, Iterate | None]] = [(root, None)]
         while waiting:
-            branch, start = waiting.pop()
-            self.budget.parts += 1
-            relaxed = self.question.relax(branch.part, start)
+            node, start = waiting.pop()
+            budget.parts += 1
+            relaxed = self.question.relax(node.part, start)
             if relaxed.value > 0:
-                branch.pair = relaxed.pair
+                node.pair = relaxed.pair
                 continue
-            stopped = self.budget.spent()
+            stopped = budget.spent()
             if stopped:
-                return self.open(stopped)
-            relaxed_factors = self._factors(branch.part, relaxed)
-            restarts = _RESTARTS_FIRST if branch is root else _RESTARTS_LATER * (self.budget.parts % 10 == 0)
-            looks = self.budget.parts <= _LOOKS_FIRST or self.budget.parts % _LOOKS_LATER == 0
-            other = self.walk(relaxed_factors, restarts) if looks else None
-            if other is not None:
-                return self.decided(own, other)
-            if not self._split(branch, relaxed, relaxed_factors):
-                return self.open("parts of the range that can't be split any further")
-            waiting.extend((part, relaxed.pair) for part in branch.parts)
-        return Decision(self.sign, cover=root, n_parts=self.budget.parts)
+                return self.open(stopped, budget)
+            relaxed_factors = self._factors(node.part, relaxed)
+            if walks and (budget.parts <= _WALKS_FIRST or budget.parts % _WALK_EVERY == 0):
+                if node is root:
+                    other = self.walks_again(relaxed_factors, low, high, budget)
+                else:
+                    restarts = _RESTARTS_LATER * (budget.parts % _RESTART_EVERY == 0)
+                    other = self.walk(relaxed_factors, low, high, restarts, polish=restarts > 0, seed=budget.parts)
+                if other is not None:
+                    return self.neutral(other, budget.parts)
+            if not self._split(node, relaxed, relaxed_factors):
+                return self.open("parts of the range that can't be split any further", budget)
+            waiting.extend((child, relaxed.iterate) for child in node.children)
+        return Decision(self.label, cover=root.records(), n_parts=budget.parts)
 
-    def open(self, stopped: str) -> Decision:
-        weights, intercept, _ = self.problem.given
-        size = 1 + float(np.abs(weights) @ np.abs(self.question.point)) + abs(intercept)
-        if abs(self.least) <= _TIE * size:
+    def open(self, stopped: str, budget: Budget) -> Decision:
+        """The decision where neither was found, with what is known."""
+        nearest = f"{self.label * self.least:.4g}"
+        if abs(self.least) <= _TIE * self.size:
             reason = "a tie: the decision value comes to 0, as nearly as floats tell, at a rescaling in the range"
         elif self.least < 0:
             reason = (
-                f"not decided within {stopped}: a rescaling in the range changes the label (decision value "
-                f"{self.sign * self.least:.4g}), but not for every optimal intercept, or not by enough to prove it"
+                f"not decided within {stopped}: a rescaling in the range changes the label (decision value {nearest}), but "
+                "not for every optimal intercept, or not by enough to prove it"
             )
         else:
             reason = (
                 f"not decided within {stopped}: no rescaling in the range was found that changes the label (the decision "
-                f"value nearest to the other side is {self.sign * self.least:.4g}), and {self.budget.parts} parts of it are "
-                "not enough to rule that out"
+                f"value nearest to the other side is {nearest}), and {budget.parts} parts of it are not enough to rule "
+                "that out"
             )
-        return Decision(self.sign, reason=reason, n_parts=self.budget.parts)
+        return Decision(self.label, reason=reason, n_parts=budget.parts)
 
     def _factors(self, part: Part, relaxed: Relaxed) -> FloatArray:
         """The factors d = μ/w of the relaxed classifier, as far as they make sense."""
@@ -255,9 +301,9 @@ class _Search:
             factors = np.where(squares > 1e-18 * squares.max(initial=0.0), products / squares, middle)
         return np.clip(np.where(np.isfinite(factors), factors, middle), part.low, part.high)
 
-    def _split(self, branch: Branch, relaxed: Relaxed, factors: FloatArray) -> bool:
+    def _split(self, node: _Node, relaxed: Relaxed, factors: FloatArray) -> bool:
         """Split where the relaxation is loosest: a row neither out nor on, a factor that is two, a weight of two signs."""
-        part = branch.part
+        part = node.part
         low, high = part.low, part.high
         of_groups = np.bincount(self.problem.groups, relaxed.of_features, len(low)) * (high > low * _SHORTEST)
         d_low, d_high = low[self.problem.groups], high[self.problem.groups]
@@ -275,18 +321,18 @@ class _Search:
         if kind == 0:
             group = int(np.argmax(of_groups))
             length = np.log(high[group] / low[group])
-            place = np.clip(np.log(factors[group] / low[group]), _MIDDLE * length, (1 - _MIDDLE) * length)
-            at = float(low[group] * np.exp(place))
-            branch.split = ("factor", group, at)
+            position = np.clip(np.log(factors[group] / low[group]), _MIDDLE * length, (1 - _MIDDLE) * length)
+            at = float(low[group] * np.exp(position))
+            node.split = Split("factor", group, at)
             parts = [part.with_factor(group, low[group], at), part.with_factor(group, at, high[group])]
         elif kind == 1:
             feature = int(np.argmax(of_signs))
-            branch.split = ("sign", feature, 0.0)
+            node.split = Split("sign", feature)
             parts = [part.with_sign(feature, 1), part.with_sign(feature, -1)]
         else:
             row = int(np.argmax(relaxed.of_rows))
-            branch.split = ("row", row, 0.0)
+            node.split = Split("row", row)
             states = (OUT, ON, CAPPED) if self.problem.soft else (OUT, ON)
             parts = [part.with_state(row, state) for state in states]
-        branch.parts = [Branch(one) for one in parts]
+        node.children = [_Node(one) for one in parts]
         return True
