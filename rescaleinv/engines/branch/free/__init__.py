@@ -1,1 +1,1 @@
-"""Branch and bound over every rescaling: strong verdicts with a tree of rational inequalities, at the sizes that people have."""
+"""Branch and bound over every rescaling: strong verdicts with a tree of rational inequalities, for many features."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -9,10 +10,11 @@ import numpy as np
 from scipy.linalg import qr
 
 from rescaleinv._util.types import FloatArray
-from rescaleinv.engines.branch.free import _leaf_kernel as kernel
+from rescaleinv.engines.branch.free import leaf_kernel as kernel
 from rescaleinv.engines.branch.free.problem import PointProblem
 from rescaleinv.engines.branch.free.tree import Fact, Leaf, Proof, Split, opposite
-from rescaleinv.theory.rationals import nonnegative_solution, rational_text, solve
+from rescaleinv.engines.search.exact import solve_exactly
+from rescaleinv.theory.rationals import nonnegative_solution, rational_text
 
 # Prices are rounded to multiples of 2^-bits; the values of leaves have more than that to spare.
 _BITS = 40
@@ -83,7 +85,9 @@ class Writer:
         """Rounded, and where μ_j has no bound not above what its price may be."""
         exact = []
         for value, sign, high, w_low, m_high in zip(
-            v.tolist(), *(region[k].tolist() for k in (kernel.SIGN, kernel.D_HIGH, kernel.W_LOW, kernel.M_HIGH)), strict=True
+            v.tolist(),
+            *(region[k].tolist() for k in (kernel.SIGN, kernel.D_HIGH, kernel.W_LOW, kernel.M_HIGH)),
+            strict=True,
         ):
             rounded = Fraction(round(value * 2**_BITS), 2**_BITS)
             if not sign:
@@ -100,7 +104,7 @@ class Writer:
         rows = list(margins)
         if not rows:
             return margins
-        sign, low, _, _, w_high, m_low, m_high = region
+        sign, low, _, _, w_high, m_low, _ = region
         bounded = (low > 0) | np.isfinite(w_high)
         limit = np.where(sign == 0, 0.0, sign * np.maximum(m_low, low * region[kernel.W_LOW]))
         W = np.array([leaf.margins[i] for i in rows]) @ problem.G[rows]
@@ -118,21 +122,30 @@ class Writer:
         _, _, feature_order = qr(problem.G[chosen][:, must], pivoting=True, mode="economic")
         features = [int(must[k]) for k in feature_order[:rank]]
         matrix = [[problem.whole[i][j] for i in chosen] for j in features]
-        right = []
-        for j in features:
-            target = Fraction(float(limit[j])) * problem.scales[j]
-            right.append(target - sum((margins[i] * problem.whole[i][j] for i in rows), Fraction(0)))
-        change = solve(matrix, right)
+        whole = {i: int(value * 2**_BITS) for i, value in margins.items()}
+        right = [
+            Fraction(float(limit[j])) * problem.scales[j]
+            - Fraction(sum(value * problem.whole[i][j] for i, value in whole.items()), 2**_BITS)
+            for j in features
+        ]
+        common = math.lcm(*(value.denominator for value in right))
+        change = solve_exactly(matrix, [[int(value * common) for value in right]])
         if change is not None:
-            for i, by in zip(chosen, change, strict=True):
-                margins[i] += by
-        return margins if self._on_limits(margins, must.tolist(), limit) else self._by_simplex(margins, must.tolist(), limit)
+            for i, by in zip(chosen, change[0], strict=True):
+                margins[i] += by / common
+        return (
+            margins
+            if self._on_limits(margins, must.tolist(), limit)
+            else self._by_simplex(margins, must.tolist(), limit)
+        )
 
     def _on_limits(self, margins: dict[int, Fraction], features: list[int], limit: FloatArray) -> bool:
         """Are these prices exactly what they must be, without a change of any sign?"""
-        whole, scales = self.problem.whole, self.problem.scales
+        common = math.lcm(*(price.denominator for price in margins.values()))
+        whole = {i: int(price * common) for i, price in margins.items()}
         return all(
-            sum((price * whole[i][j] for i, price in margins.items()), Fraction(0)) == Fraction(float(limit[j])) * scales[j]
+            sum(value * self.problem.whole[i][j] for i, value in whole.items())
+            == Fraction(float(limit[j])) * self.problem.scales[j] * common
             for j in features
         )
 
@@ -154,5 +167,7 @@ def _with(region: FloatArray, fact: Fact) -> FloatArray:
         return region
     after = region.copy()
     stronger = max if fact.kind in (kernel.D_LOW, kernel.W_LOW, kernel.M_LOW) else min
-    after[fact.kind, fact.item] = fact.value if fact.kind == kernel.SIGN else stronger(after[fact.kind, fact.item], fact.value)
+    after[fact.kind, fact.item] = (
+        fact.value if fact.kind == kernel.SIGN else stronger(after[fact.kind, fact.item], fact.value)
+    )
     return after

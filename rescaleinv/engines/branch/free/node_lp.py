@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rescaleinv._util.types import FloatArray, IntArray
-from rescaleinv.engines.branch.free import _leaf_kernel as leaf
-from rescaleinv.engines.branch.free import _simplex_kernel as simplex
+from rescaleinv.engines.branch.free import leaf_kernel as leaf
+from rescaleinv.engines.branch.free import simplex_kernel as simplex
 
 # Costs of the multipliers, so that the many ties of a zero cost are broken; Σ a = 1, so the value moves by less than this.
 _TIE_BREAK = 1e-7
@@ -46,10 +46,10 @@ class NodeLP:
         rows, size = m + 2 + self.room, 2 * n + m
         self.most = 3 * n + 4 + min(m, 2 * n)
         # one array each for what a snapshot copies
-        self.numbers = np.zeros(4 * rows + 4 * size)
-        parts = np.split(self.numbers, np.cumsum([rows] * 4 + [size] * 3))
-        self.kink, self.price_low, self.price_high, self.y, self.low, self.high, self.x, self.z = parts
-        self.r, self.ray = np.zeros(rows), np.zeros(rows)
+        self.numbers = np.zeros(5 * rows + 4 * size)
+        parts = np.split(self.numbers, np.cumsum([rows] * 5 + [size] * 3))
+        self.kink, self.price_low, self.price_high, self.y, self.r, self.low, self.high, self.x, self.z = parts
+        self.ray = np.zeros(rows)
         self.places = np.zeros(size + rows + 2 * self.most, np.int64)
         self.place_x, self.place_row, self.basic, self.active = np.split(
             self.places, np.cumsum([size, rows, self.most])

@@ -34,7 +34,7 @@ class PointProblem:
         return self.training_set.signs > 0
 
     @cached_property
-    def _exact(self) -> tuple[list[list[int]], list[int]]:
+    def _exact(self) -> tuple[list[list[int]], list[Fraction]]:
         """G as integers, and how many of them make one of the tree's units, for each feature."""
         rows, exponents = self.training_set.integer_rows
         y = self.training_set.signs.tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rescaleinv._util.types import FloatArray, IntArray
-from rescaleinv.engines.branch.free import _leaf_kernel as kernel
-from rescaleinv.engines.branch.free import _simplex_kernel as simplex
-from rescaleinv.engines.branch.free.node_lp import NodeLP
+from rescaleinv.engines.branch.free import leaf_kernel as kernel
+from rescaleinv.engines.branch.free import simplex_kernel as simplex
+from rescaleinv.engines.branch.free.node_lp import NodeLP, Snapshot
 
 # A pair refutes a node where its value exceeds this; the rest is for rounding it to short rationals.
 ENOUGH = 1 + 1e-6
@@ -21,15 +21,14 @@ _CUTOFF = 1 + 2e-5
 # With violations below the first number a relaxed solution is a candidate, to be examined; below the second there are none.
 _NEARLY = 1e-4
 _COMPLEMENTARY = 1e-7
-_STRONG_CANDIDATES = 6
+_STRONG_CANDIDATES = 8
 _PROBE_PIVOTS = 40
-_TIGHTENED_FEATURES = 6
-_WORTH = 0.1  # a bound that moves by less of the way to the relaxed solution is not worth a fact
+_WORTH_ASKING = 0.1  # violations below this part of the largest one are not candidates
 _DEEPEST = 400
 
 
 class Fact(NamedTuple):
-    """One thing that a node knows: a kind of ``_leaf_kernel``, which feature or row, and a bound or a sign."""
+    """One thing that a node knows: a kind of ``leaf_kernel``, which feature or row, and a bound or a sign."""
 
     kind: int
     item: int
@@ -271,12 +270,15 @@ class Tree:
         self.leaves += 1
         return Refutation(Leaf(margins, v.copy()), frozenset(positions))
 
-    def _probe(self, fact: Fact, saved, floor: float | None = None, most: int = _PROBE_PIVOTS):
-        """Assume the fact: (what refutes it, the fact that is refuted) or the value of its relaxation."""
+    def _probe(self, fact: Fact, saved: Snapshot, floor: float | None = None) -> tuple[Refutation | None, Fact, float]:
+        """Assume the fact: what refutes it if anything does, the fact that is refuted, and the value of its relaxation.
+
+        With ``floor``, what is refuted may be a weaker bound, between the fact's and this.
+        """
         self.budget.check(self.programs)
         mark = self.count
         self.push(fact)
-        status, value = self.lp.relax(self.region, most, _CUTOFF, 1)
+        status, value = self.lp.relax(self.region, _PROBE_PIVOTS, _CUTOFF, 1)
         found = self._pair(status, value)
         refutation = None
         if found is not None:
@@ -352,7 +354,9 @@ class Tree:
         self.lp.forget_slack_rows(0.3)
         return self._refuted(status, value)
 
-    def _try(self, fact: Fact, saved, fixed: list[_Fixed], floor: float | None = None):
+    def _try(
+        self, fact: Fact, saved: Snapshot, fixed: list[_Fixed], floor: float | None = None
+    ) -> tuple[Refutation | None, bool]:
         """Probe a fact and fix its opposite: (a refutation of all, whether something was fixed)."""
         refutation, fact, _ = self._probe(fact, saved, floor)
         if refutation is None:
@@ -425,7 +429,6 @@ class Tree:
         """Refute what is known now; the linear program and the trail are left as they were, but for the former's basis."""
         self.nodes += 1
         mark, fixed = self.count, list[_Fixed]()
-        tightened = 0
         while True:
             self.budget.check(self.programs)
             status, value = self.lp.relax(self.region, 3000, _CUTOFF)
@@ -442,22 +445,13 @@ class Tree:
             worst_violation = max(features.max(), states.max())
             if worst_violation < _NEARLY:
                 why = self.examine(w, worst_violation < _COMPLEMENTARY)
-                if why is not None:
+                if why is not None and self._applies(why):
                     found = self._exclude(why, depth, share, fixed)
                     if found is not None:
                         return self._close(found, fixed, mark)
                     continue
             if self.at_node is not None:
                 self.at_node(w, mu)
-            if tightened < 1:
-                tightened += 1
-                worst = np.argsort(-features)[:_TIGHTENED_FEATURES]
-                found, moved = self._tighten(worst.tolist(), fixed)
-                if found is not None:
-                    self.refuted_share += share
-                    return self._close(found, fixed, mark)
-                if moved:
-                    continue
             known = self.count
             found, branch = self._strong_branching(value, w, mu, features, states, fixed)
             if found is not None:
@@ -476,10 +470,7 @@ class Tree:
         for j in why.h:
             if not self.region[kernel.SIGN, j]:
                 return self._branch(Fact(kernel.SIGN, j, 1.0 if why.h[j] > 0 else -1.0), depth, share)
-            if (why.h[j] > 0) != (self.region[kernel.SIGN, j] > 0):
-                raise Expired("a candidate has weights within rounding of zero")
-        open_rows = [i for i in range(len(self.rows)) if int(self.kept[i]) in why.outside and not self.rows[i] & kernel.OUT]
-        for i in open_rows:
+        for i in self._open_rows(why):
             found, moved = self._try(Fact(kernel.ROW_LESS, i), self.lp.save(), fixed)
             if found is not None:
                 return found
@@ -489,14 +480,24 @@ class Tree:
         fixed.append(_Fixed(positions, self._positions(why), lambda rest: Vanishing(why.h, why.offset, rest)))
         return None
 
+    def _open_rows(self, why: Direction) -> list[int]:
+        return [i for i, state in enumerate(self.rows) if int(self.kept[i]) in why.outside and not state & kernel.OUT]
+
+    def _applies(self, why: Direction) -> bool:
+        """Does the direction exclude the candidate? Not where that is within rounding of what is known."""
+        signs_fit = all(h * self.region[kernel.SIGN, j] >= 0 for j, h in why.h.items())
+        return signs_fit and not any(self.rows[i] & kernel.LESS for i in self._open_rows(why))
+
     def _positions(self, why: Direction) -> frozenset[int]:
         """The facts that a direction rests on: signs, and rows that are out."""
         kinds, items = self.kinds[: self.count], self.items[: self.count]
         signs = np.flatnonzero((kinds == kernel.SIGN) & np.isin(items, list(why.h)))
         outside = [i for i in range(len(self.rows)) if int(self.kept[i]) in why.outside]
         rows = np.flatnonzero((kinds == kernel.ROW_OUT) & np.isin(items, outside) & (items >= 0))
-        deleted = self.position_of_deleted[[int(i) in why.outside for i in self.deleted]] if len(self.deleted) else []
-        return frozenset([*signs.tolist(), *rows.tolist(), *map(int, deleted)])
+        deleted = [
+            t for i, t in zip(self.deleted.tolist(), self.position_of_deleted.tolist(), strict=True) if i in why.outside
+        ]
+        return frozenset([*signs.tolist(), *rows.tolist(), *deleted])
 
     def _branch(self, fact: Fact, depth: int, share: float) -> Refutation:
         saved = self.lp.save()
@@ -518,45 +519,52 @@ class Tree:
         proof = Split(self._stated(fact), first.proof, second.proof)
         return Refutation(proof, (first.needed | second.needed) - {mark})
 
-    def _strong_branching(self, value, w, mu, features, states, fixed):
-        """(A refutation, None), (None, the fact to branch on), or (None, None) where something was fixed."""
-        order = np.argsort(-np.concatenate([features, states]))[:_STRONG_CANDIDATES]
+    def _strong_branching(
+        self, value: float, w: FloatArray, mu: FloatArray, features: FloatArray, states: FloatArray, fixed: list[_Fixed]
+    ) -> tuple[Refutation | None, Fact | None]:
+        """A refutation, or the fact to branch on, or neither where something was fixed or nothing is left.
+
+        Signs, ratios and rows compete, in the order of their violations, which have one unit.
+        """
+        sizes = np.concatenate([features, states])
+        least = max(_COMPLEMENTARY, _WORTH_ASKING * sizes.max())
         saved = self.lp.save()
-        best, best_score = None, -1.0
-        for number in order.tolist():
-            size = features[number] if number < self.n else states[number - self.n]
-            if size < _COMPLEMENTARY:
+        best, best_score, asked = None, -1.0, 0
+        for number in np.argsort(-sizes).tolist():
+            if asked >= _STRONG_CANDIDATES or (asked and sizes[number] < least) or sizes[number] <= 0:
                 break
             fact = self._question(number, w, mu)
             if fact is None:
                 continue
-            values = []
+            asked += 1
+            gains = []
             for side in (fact, opposite(fact)):
                 refutation, side, reached = self._probe(side, saved)
                 if refutation is not None:
-                    if self._fix(side, refutation, fixed):
-                        return refutation, None
-                    return None, None
-                values.append(max(reached - value, 1e-6))
-            score = values[0] * values[1]
+                    return (refutation if self._fix(side, refutation, fixed) else None), None
+                gains.append(max(reached - value, 1e-6))
+            score = gains[0] * gains[1]
             if score > best_score:
-                best, best_score = (fact if values[0] >= values[1] else opposite(fact)), score
+                best, best_score = (fact if gains[0] >= gains[1] else opposite(fact)), score
         return None, best
 
     def _question(self, number: int, w: FloatArray, mu: FloatArray) -> Fact | None:
         """What to split on for the violation of this number (features first, then rows); None where nothing is left."""
         if number >= self.n:
             i = number - self.n
-            return Fact(kernel.ROW_LESS if self.lp.r[i] > 1 else kernel.ROW_IN, i)
+            return Fact(kernel.ROW_LESS if np.isinf(self.lp.cap[i]) or self.lp.r[i] > 1 else kernel.ROW_IN, i)
         if not self.region[kernel.SIGN, number]:
             return Fact(kernel.SIGN, number, 1.0 if w[number] > 0 else -1.0)
         low, high = self.region[kernel.D_LOW, number], self.region[kernel.D_HIGH, number]
-        ratio = _short(abs(mu[number]) / abs(w[number]), up=True)
-        if not low < ratio < high:
-            ratio = _short(float(np.sqrt(low * high)), up=True, bits=30)
-        return Fact(kernel.D_HIGH, number, ratio) if low < ratio < high else None
+        ratio = abs(mu[number]) / max(abs(w[number]), 1e-12)
+        for bits in (12, 26):  # short numbers make short certificates
+            for up in (True, False):
+                if low < (at := _short(ratio, up=up, bits=bits)) < high:
+                    return Fact(kernel.D_HIGH, number, at)
+        middle = float(np.sqrt(low * high)) if low > 0 else 0.5 * high
+        return Fact(kernel.D_HIGH, number, middle) if low < middle < high < np.inf else None
 
-    def _tighten(self, features, fixed: list[_Fixed]) -> tuple[Refutation | None, bool]:
+    def _tighten(self, features: Iterable[int], fixed: list[_Fixed]) -> tuple[Refutation | None, bool]:
         """Bounds of weights, gradients and their ratios that the relaxation forces."""
         moved_any = False
         for j in features:
@@ -579,7 +587,11 @@ class Tree:
         rising = kind in (kernel.D_LOW, kernel.W_LOW, kernel.M_LOW)  # assumed is a low bound above the solution
         limit = self.region[_OPPOSITE[kind], j]
         if rising:
-            trial = 4 * now + 0.25 if np.isinf(limit) else (0.5 * (now + limit) if kind != kernel.D_LOW else np.sqrt(now * limit))
+            trial = (
+                4 * now + 0.25
+                if np.isinf(limit)
+                else (0.5 * (now + limit) if kind != kernel.D_LOW else np.sqrt(now * limit))
+            )
             if np.isinf(now) or trial <= now or (limit - now) < 0.05 * (1e-3 + now):
                 return None, False
         else:

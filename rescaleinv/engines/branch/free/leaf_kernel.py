@@ -28,44 +28,44 @@ def _at(W, v, w, mu):
 
 
 @njit(cache=True)
-def supremum(W, v, sign, l, u, wl, wu, ml, mu):
+def supremum(W, v, sign, low, high, wl, wu, ml, mu):
     """sup of W w + v μ - w μ over the (w, μ) that a node allows; inf where it has no bound, -inf where there are none."""
     if sign == 0.0:
         return 0.0 if abs(W) <= ZERO and abs(v) <= ZERO else np.inf
     if sign < 0.0:
         W, v = -W, -v
     # the box within the cone
-    if u < np.inf:
-        wl = max(wl, ml / u) if u > 0.0 else wl
-        if u == 0.0 and ml > 0.0:
+    if high < np.inf:
+        wl = max(wl, ml / high) if high > 0.0 else wl
+        if high == 0.0 and ml > 0.0:
             return -np.inf
-        mu = min(mu, u * wu) if wu < np.inf else (0.0 if u == 0.0 else mu)
-    if l > 0.0:
-        wu = min(wu, mu / l)
-        ml = max(ml, l * wl)
+        mu = min(mu, high * wu) if wu < np.inf else (0.0 if high == 0.0 else mu)
+    if low > 0.0:
+        wu = min(wu, mu / low)
+        ml = max(ml, low * wl)
     if wl > wu or ml > mu:
         return -np.inf
-    if wu == np.inf and l == 0.0 and ml + ZERO < W:
+    if wu == np.inf and low == 0.0 and ml + ZERO < W:
         return np.inf
-    if mu == np.inf and u == np.inf and v > wl + ZERO:
+    if mu == np.inf and high == np.inf and v > wl + ZERO:
         return np.inf
     best = -np.inf
     for turn in range(2):
         w = wl if turn == 0 else wu
         if w < np.inf:
-            first, second = max(ml, l * w), mu if u == np.inf else min(mu, u * w)
+            first, second = max(ml, low * w), mu if high == np.inf else min(mu, high * w)
             best = max(best, _at(W, v, w, first))
             if second < np.inf:
                 best = max(best, _at(W, v, w, second))
         m = ml if turn == 0 else mu
         if m < np.inf:
-            first = wl if u == np.inf or u == 0.0 else max(wl, m / u)
-            second = wu if l == 0.0 else min(wu, m / l)
+            first = wl if high == np.inf or high == 0.0 else max(wl, m / high)
+            second = wu if low == 0.0 else min(wu, m / low)
             best = max(best, _at(W, v, first, m))
             if second < np.inf:
                 best = max(best, _at(W, v, second, m))
-        d = l if turn == 0 else u
-        if 0.0 < d < np.inf:
+        d = low if turn == 0 else high
+        if d > 0.0 and d < np.inf:
             first, second = max(wl, ml / d), min(wu, mu / d)
             if first <= second:
                 w = min(max((W + v * d) / (2.0 * d), first), second)
@@ -156,6 +156,15 @@ def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, cou
     for j in range(n):
         g = region[:, j]
         terms[j] = supremum(W[j], v[j], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
+    hard = cap[0] == np.inf
+    values = np.zeros(m)
+    least = np.array([np.inf, np.inf])
+    for i in range(m):
+        for j in range(n):
+            values[i] += G[i, j] * v[j]
+        if not rows[i] & OUT:
+            side = 0 if positive[i] else 1
+            least[side] = min(least[side], values[i])
     needed = np.zeros(count, np.bool_)
     settled = np.zeros((N_KINDS, n), np.bool_)  # a later fact of the same kind is needed: this one is not
     for t in range(count - 1, -1, -1):
@@ -184,9 +193,12 @@ def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, cou
             continue
         rows[item] = left
         if bit & (OUT | IN):
-            after = least_gradient(v, G, positive, cap, rows)
+            side = 0 if positive[item] else 1
+            lowest = min(least[side], values[item])
+            after = 0.5 * (lowest + least[1 - side]) if hard else least_gradient(v, G, positive, cap, rows)
             if _total(base, after, terms) > enough:
                 gradient = after
+                least[side] = lowest
             else:
                 rows[item] = kept
                 needed[t] = True
@@ -234,7 +246,15 @@ def violations(w, mu, p, a, margins, region, rows, cap):
     features, states = np.zeros(n), np.zeros(m)
     for j in range(n):
         product = w[j] * mu[j]
-        features[j] = abs(product) if region[0, j] == 0.0 else product - p[j]
+        if region[0, j] == 0.0:
+            features[j] = abs(product)
+            continue
+        # the envelope itself, of which the linear program may have a tangent only
+        low, high = np.sqrt(region[1, j]), np.sqrt(region[2, j])
+        root = low * abs(w[j])
+        if high < np.inf:
+            root = (low * high * abs(w[j]) + abs(mu[j])) / (low + high) if high > 0.0 else 0.0
+        features[j] = product - max(p[j], root * root)
     for i in range(m):
         gap = margins[i] - 1.0
         if gap > 0.0 and not rows[i] & (LESS | OUT | IN):

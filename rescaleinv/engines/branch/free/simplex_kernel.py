@@ -209,26 +209,27 @@ def _column_value(e, out_w, out_m, out_p, out_class, G, positive, n):
 
 
 @njit(cache=True, fastmath=_SUMS)
-def _leaving(sizes, basic, place_row, x, low, high, r, kink, y, price_low, price_high):
-    """The most violated basic unknown (its place) or row (its number); the direction it has to move in."""
+def _leaving(sizes, basic, place_row, x, low, high, r, kink, y, price_low, price_high, weight_x, weight_row):
+    """The basic unknown (its place) or row that is violated most, by Devex weights, and which way it has to go."""
     k, m, extra = sizes[K], sizes[N_ROWS], sizes[N_EXTRA]
-    worst, kind, which, direction = FEASIBLE, 0, -1, 0
+    worst, kind, which, direction = 0.0, 0, -1, 0
     for t in range(k):
         e = basic[t]
         short, over = low[e] - x[e], x[e] - high[e]
-        if short > worst:
-            worst, kind, which, direction = short, 1, t, 1
-        if over > worst:
-            worst, kind, which, direction = over, 1, t, -1
+        size = max(short, over)
+        if size > FEASIBLE and size * size > worst * weight_x[e]:
+            worst, kind, which, direction = size * size / weight_x[e], 1, t, 1 if short > over else -1
     for q in range(m + 2 + extra):
         if place_row[q] >= 0:
             continue
         gap = kink[q] - r[q]
-        if gap > worst and y[q] < price_high[q]:
-            worst, kind, which, direction = gap, 2, q, 1
-        elif -gap > worst and y[q] > price_low[q]:
-            worst, kind, which, direction = -gap, 2, q, -1
-    return worst, kind, which, direction
+        if abs(gap) <= FEASIBLE or gap * gap <= worst * weight_row[q]:
+            continue
+        if gap > 0.0 and y[q] < price_high[q]:
+            worst, kind, which, direction = gap * gap / weight_row[q], 2, q, 1
+        elif gap < 0.0 and y[q] > price_low[q]:
+            worst, kind, which, direction = gap * gap / weight_row[q], 2, q, -1
+    return kind, which, direction
 
 
 @njit(cache=True, fastmath=_SUMS)
@@ -281,7 +282,7 @@ def _entering(sizes, active, alpha_row, alpha, direction, place_x, x, low, high,
 
 @njit(cache=True, fastmath=_SUMS)
 def _pivot(sizes, inverse, basic, active, place_x, place_row, leaving_kind, leaving, kind, which, change, rho):
-    """Exchange the leaving and the entering item, and update the inverse. ``change``: of the basics, per unit of the latter."""
+    """Exchange two items, and update the inverse. ``change``: that of the basics per unit of the entering one."""
     k = sizes[K]
     sizes[SINCE] += 1
     if leaving_kind == 1 and kind == 1:  # column against column
@@ -359,8 +360,32 @@ def _objective(cost, x, r, kink, y, place_row, n, m, price_high):
 
 @njit(cache=True, fastmath=_SUMS)
 def solve(
-    sizes, G, positive, feature, cw, cm, cp, cost, kink, price_low, price_high, low, high,
-    inverse, basic, active, place_x, place_row, x, r, y, z, ray, most, cutoff, given,
+    sizes,
+    G,
+    positive,
+    feature,
+    cw,
+    cm,
+    cp,
+    cost,
+    kink,
+    price_low,
+    price_high,
+    low,
+    high,
+    inverse,
+    basic,
+    active,
+    place_x,
+    place_row,
+    x,
+    r,
+    y,
+    z,
+    ray,
+    most,
+    cutoff,
+    given,
 ):
     """Minimise from the basis that is there; returns (status, value, pivots). ``ray``: prices that prove infeasibility."""
     n, m = sizes[N_FEATURES], sizes[N_ROWS]
@@ -370,6 +395,7 @@ def solve(
     change = np.empty(inverse.shape[0])
     out_w, out_m, out_p, out_class = np.empty(n), np.empty(n), np.empty(n), np.empty(2)
     single, price = np.zeros(1, np.int64), np.zeros(1)
+    weight_x, weight_row = np.ones(size), np.ones(r.shape[0])
     fresh = False
     pivots = 0
     steps = 0
@@ -384,8 +410,8 @@ def solve(
         value = _objective(cost, x, r, kink, y, place_row, n, m, price_high)
         if value > cutoff and (fresh or pivots == 0):
             return CUT_OFF, value, pivots
-        worst, leaving_kind, leaving, direction = _leaving(
-            sizes, basic, place_row, x, low, high, r, kink, y, price_low, price_high
+        leaving_kind, leaving, direction = _leaving(
+            sizes, basic, place_row, x, low, high, r, kink, y, price_low, price_high, weight_x, weight_row
         )
         done = leaving < 0
         if done or value > cutoff or sizes[SINCE] >= REFACTOR:
@@ -397,7 +423,23 @@ def solve(
                 ):
                     _slack_basis(sizes, place_x, place_row, x, y, low, high, n, m, m + 2 + extra)
                 error = _primal(
-                    sizes, G, positive, feature, cw, cm, cp, kink, low, high, inverse, basic, active, place_x, place_row, x, r
+                    sizes,
+                    G,
+                    positive,
+                    feature,
+                    cw,
+                    cm,
+                    cp,
+                    kink,
+                    low,
+                    high,
+                    inverse,
+                    basic,
+                    active,
+                    place_x,
+                    place_row,
+                    x,
+                    r,
                 )
                 if error > 1e-8 and sizes[SINCE] > 0:
                     sizes[SINCE] = REFACTOR
@@ -495,12 +537,15 @@ def solve(
         out_m[:] = 0.0
         out_p[:] = 0.0
         out_class[:] = 0.0
+        own = weight_x[basic[leaving]] if leaving_kind == 1 else weight_row[leaving]
+        scale = own / (pivot * pivot)
         for t in range(k + (1 if kind == 1 else 0)):
             e = basic[t] if t < k else which
-            by = move * change[t] if t < k else move
+            by = change[t] if t < k else 1.0
             if by == 0.0:
                 continue
-            x[e] += by
+            x[e] += move * by
+            weight_x[e] = max(weight_x[e], by * by * scale)
             if e < n:
                 out_w[e] += by
             elif e < 2 * n:
@@ -514,15 +559,22 @@ def solve(
             total = 0.0
             for j in range(n):
                 total += G[i, j] * out_w[j]
-            r[i] += total
-        r[m] += out_class[0]
-        r[m + 1] += out_class[1]
+            r[i] += move * total
+            weight_row[i] = max(weight_row[i], total * total * scale)
+        r[m] += move * out_class[0]
+        r[m + 1] += move * out_class[1]
         for f in range(extra):
             j = feature[f]
-            r[m + 2 + f] += cw[f] * out_w[j] + cm[f] * out_m[j] + cp[f] * out_p[j]
+            total = cw[f] * out_w[j] + cm[f] * out_m[j] + cp[f] * out_p[j]
+            r[m + 2 + f] += move * total
+            weight_row[m + 2 + f] = max(weight_row[m + 2 + f], total * total * scale)
+        if kind == 1:
+            weight_x[which] = max(scale, 1.0)
+        else:
+            weight_row[active[which]] = max(scale, 1.0)
         if leaving_kind == 1:
             x[gone] = target
-            z[gone] = -direction * 0.0 + (direction * step)
+            z[gone] = direction * step
         else:
             y[leaving] += direction * step
             r[leaving] = kink[leaving]
@@ -567,18 +619,18 @@ def separate(sizes, G, feature, cw, cm, cp, kink, y, place_row, x, region, toler
         s = region[0, j]
         if s == 0.0:
             continue
-        l, u, wl, wu, ml, mh = region[1, j], region[2, j], region[3, j], region[4, j], region[5, j], region[6, j]
+        d_low, d_high = region[1, j], region[2, j]
+        wl, wu, ml, mh = region[3, j], region[4, j], region[5, j], region[6, j]
         w, g, p = s * x[j], s * mu[j], x[n + j]
         if g < ml - tolerance:
             added += _add_row(sizes, feature, cw, cm, cp, kink, y, place_row, j, 0.0, s, 0.0, ml)
         if g > mh + tolerance:
             added += _add_row(sizes, feature, cw, cm, cp, kink, y, place_row, j, 0.0, -s, 0.0, -mh)
-        if l > 0.0 and g < l * w - tolerance * (1.0 + l):
-            added += _add_row(sizes, feature, cw, cm, cp, kink, y, place_row, j, -s * l, s, 0.0, 0.0)
-        if u < np.inf and g > u * w + tolerance * (1.0 + u):
-            added += _add_row(sizes, feature, cw, cm, cp, kink, y, place_row, j, s * u, -s, 0.0, 0.0)
+        if d_low > 0.0 and g < d_low * w - tolerance * (1.0 + d_low):
+            added += _add_row(sizes, feature, cw, cm, cp, kink, y, place_row, j, -s * d_low, s, 0.0, 0.0)
+        if d_high < np.inf and g > d_high * w + tolerance * (1.0 + d_high):
+            added += _add_row(sizes, feature, cw, cm, cp, kink, y, place_row, j, s * d_high, -s, 0.0, 0.0)
         w, g = max(w, 0.0), max(g, 0.0)
-        # an estimate from below that is 10 % of the violation short is not worth a row
         low, corner = p, 0
         if wl > 0.0 or ml > 0.0:
             value = wl * g + ml * w - wl * ml
@@ -589,10 +641,12 @@ def separate(sizes, G, feature, cw, cm, cp, kink, y, place_row, x, region, toler
             if value > low + 1e-7:
                 low, corner = value, 2
         a, b = 0.0, 0.0
-        if u < np.inf:
-            a, b = np.sqrt(l * u) / (np.sqrt(l) + np.sqrt(u)), 1.0 / (np.sqrt(l) + np.sqrt(u)) if u > 0.0 else 0.0
-        else:
-            a = np.sqrt(l)
+        root = np.sqrt(d_low)
+        if d_high == np.inf:
+            a = root
+        elif d_high > 0.0:
+            b = 1.0 / (root + np.sqrt(d_high))
+            a = root * np.sqrt(d_high) * b
         t = a * w + b * g
         if t * t > low + 1e-7:
             low, corner = t * t, 3
@@ -611,8 +665,33 @@ def separate(sizes, G, feature, cw, cm, cp, kink, y, place_row, x, region, toler
 
 @njit(cache=True, fastmath=_SUMS)
 def relax(
-    sizes, G, positive, feature, cw, cm, cp, cost, kink, price_low, price_high, low, high,
-    inverse, basic, active, place_x, place_row, x, r, y, z, ray, region, most, cutoff, rounds,
+    sizes,
+    G,
+    positive,
+    feature,
+    cw,
+    cm,
+    cp,
+    cost,
+    kink,
+    price_low,
+    price_high,
+    low,
+    high,
+    inverse,
+    basic,
+    active,
+    place_x,
+    place_row,
+    x,
+    r,
+    y,
+    z,
+    ray,
+    region,
+    most,
+    cutoff,
+    rounds,
 ):
     """Solve, add the rows that the solution breaks, and solve again; returns (status, value, pivots)."""
     total = 0
@@ -620,8 +699,32 @@ def relax(
     separate(sizes, G, feature, cw, cm, cp, kink, y, place_row, x, region, 1e-8)  # what is new since the last solution
     while True:
         status, value, pivots = solve(
-            sizes, G, positive, feature, cw, cm, cp, cost, kink, price_low, price_high, low, high,
-            inverse, basic, active, place_x, place_row, x, r, y, z, ray, most - total, cutoff, True,
+            sizes,
+            G,
+            positive,
+            feature,
+            cw,
+            cm,
+            cp,
+            cost,
+            kink,
+            price_low,
+            price_high,
+            low,
+            high,
+            inverse,
+            basic,
+            active,
+            place_x,
+            place_row,
+            x,
+            r,
+            y,
+            z,
+            ray,
+            most - total,
+            cutoff,
+            True,
         )
         total += pivots
         turn += 1
