@@ -85,7 +85,10 @@ def _one_range(given: Any) -> tuple[float, float]:
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise InputError(wrong)
     values = list(values)
-    if not all(is_number(value) for value in values) or len(values) != (1 if isinstance(given, Real) else 2):
+    numbers = all(
+        is_number(value) or (isinstance(value, Real) and value != value) for value in values
+    )  # nan: see below
+    if not numbers or len(values) != (1 if isinstance(given, Real) else 2):
         raise InputError(wrong)
     try:
         low, high = (1 / float(given), float(given)) if isinstance(given, Real) else map(float, values)

@@ -122,7 +122,7 @@ def test_numbers_are_the_nearest_floats(tmp_path):
         ("\n\r\n\n", "is empty; a first line with the names"),
         ("x,x\n1,2\n", "has the column 'x' twice"),
         ("x,y\r1,2\r3,4\r", "lines that end in a carriage return alone"),
-        ("x,\xe9\n", "is no CSV table in UTF-8"),
+        ("x,\xe9\n", "is not a CSV table in UTF-8"),
     ],
 )
 def test_what_is_no_csv_table(tmp_path, text, message):
@@ -182,7 +182,7 @@ def test_any_rows_of_a_parquet_file(tmp_path, monkeypatch, group):
 
 def test_what_is_no_parquet_table(tmp_path):
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 and so on")
-    with pytest.raises(InputError, match=r"bad\.parquet is no Parquet table"):
+    with pytest.raises(InputError, match=r"bad\.parquet is not a Parquet table"):
         survey([tmp_path / "bad.parquet"])
     with pytest.raises(InputError, match=r"none\.parquet can't be read: No such file"):
         survey([tmp_path / "none.parquet"])

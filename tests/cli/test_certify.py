@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rescaleinv._util import tables
 from rescaleinv._util.tables import read_table, write_table
 from rescaleinv.cli.main import main
 from rescaleinv.datasets import load
@@ -137,8 +138,8 @@ def test_certificates_of_the_neutral_points(folder, expected, capsys):
         (["train.csv", "test.csv", "--label", "klass"], "train.csv has no column 'klass'"),
         (["nothing.csv", "test.csv", "--label", "class"], "nothing.csv can't be read: No such file"),
         (["train.csv", "test.txt", "--label", "class"], "test.txt: a table's name must end in .csv or .parquet"),
-        (["train.csv", "empty.csv", "--label", "class"], "empty.csv is no CSV table"),
-        (["train.csv", "damaged.parquet", "--label", "class"], "damaged.parquet is no PARQUET table"),
+        (["train.csv", "empty.csv", "--label", "class"], "empty.csv is not a CSV table"),
+        (["train.csv", "damaged.parquet", "--label", "class"], "damaged.parquet is not a PARQUET table"),
         (["train.csv", "narrow.csv", "--label", "class"], "narrow.csv has no column 'mitoses'"),
         (["train.csv", "test.csv", "--label", "mitoses"], "the label has 4 different values"),
         (["text.csv", "test.csv", "--label", "class"], "where numbers belong"),
@@ -249,7 +250,7 @@ def test_labels_are_taken_as_they_stand(folder, tmp_path, capsys):
     ("text", "message"),
     [
         ("a,a,class\n0,1,x\n1,2,y\n", "has the column 'a' twice"),
-        ("class,a,b\nx,0,1,2\ny,1,2,3\n", "is no CSV table"),
+        ("class,a,b\nx,0,1,2\ny,1,2,3\n", "is not a CSV table"),
         ("class\nx\ny\n", "has no features"),
     ],
 )
@@ -267,3 +268,94 @@ def test_an_interrupt_is_no_traceback(monkeypatch, capsys):
     monkeypatch.setattr("rescaleinv.cli.certify.run_certify", interrupted)
     assert main(["certify", "a.csv", "b.csv", "--label", "c"]) == 130
     assert capsys.readouterr().err == "rescaleinv: interrupted\n"
+
+
+# --- what is written, and where -------------------------------------------------------------------------------------
+
+SMALL = "x,y,label\n-1,5,1\n5,-1,1\n1.4,1.4,1\n1,1,0\n"
+
+
+@pytest.fixture
+def small(tmp_path):
+    (tmp_path / "train.csv").write_text(SMALL)
+    (tmp_path / "test.csv").write_text("x,y,=id\n-1,4,=1+1\n4,4,@cmd\n0,0,plain\n1,1,-5\n")
+    return tmp_path
+
+
+def arguments(folder, *more):
+    return ["certify", str(folder / "train.csv"), str(folder / "test.csv"), "--label", "label", *more]
+
+
+def test_identifiers_are_written_as_they_are_unless_formulas_are_to_be_escaped(small):
+    out = small / "out.csv"
+    assert main(arguments(small, "--keep", "=id", "--out", str(out))) == 0
+    assert pd.read_csv(out, dtype=str)["=id"].tolist() == ["=1+1", "@cmd", "plain", "-5"]
+    assert main(arguments(small, "--keep", "=id", "--out", str(out), "--escape-formulas")) == 0
+    written = pd.read_csv(out, dtype=str)
+    assert written["'=id"].tolist() == ["'=1+1", "'@cmd", "plain", "'-5"]
+    assert written["lower"].astype(float).min() < 0  # numbers are numbers
+    assert written["code"].tolist() == ["0", "1", "-1", "-1"]
+
+
+def test_formulas_in_parquet_are_texts_like_any_other(small):
+    out = small / "out.parquet"
+    assert main(arguments(small, "--keep", "=id", "--out", str(out), "--escape-formulas")) == 0
+    assert pd.read_parquet(out)["=id"].tolist() == ["=1+1", "@cmd", "plain", "-5"]
+
+
+def one_line(capsys):
+    err = capsys.readouterr().err
+    assert "Traceback" not in err
+    assert err.startswith("rescaleinv: error: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def test_places_that_can_not_be_written_to(small, capsys):
+    (small / "folder.csv").mkdir()
+    assert main(arguments(small, "--ignore", "=id", "--out", str(small / "folder.csv"))) == 2
+    assert "can't be written" in one_line(capsys)
+    assert main(arguments(small, "--certificates", str(small / "folder.csv"))) == 2
+    assert "can't be written" in one_line(capsys)
+    (small / "dangling").symlink_to(small / "nowhere")
+    assert main(arguments(small, "--proof", str(small / "dangling"))) == 2
+    assert "can't be used as a folder" in one_line(capsys)
+
+
+def test_tables_that_can_not_be_read(small, capsys):
+    (small / "folder.csv").mkdir()
+    test = str(small / "test.csv")
+    for train in (str(small / "folder.csv"), str(small / "nothing.csv")):
+        assert main(["certify", train, test, "--label", "label"]) == 2
+        assert "can't be read" in one_line(capsys)
+    with pytest.raises(SystemExit) as ended:
+        main(["certify", "a\0.csv", test, "--label", "label"])
+    assert ended.value.code == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_column_names_of_mixed_types(small, capsys, monkeypatch):
+    frame = pd.read_csv(small / "train.csv").rename(columns={"x": 0})
+    monkeypatch.setattr(pd, "read_parquet", lambda path: frame.copy())  # some writers keep the types of names
+    assert main(["certify", "train.parquet", "test.parquet", "--label", "label"]) == 0
+    assert "features: 0, y" in capsys.readouterr().out
+
+
+def test_a_range_that_is_nested_too_deeply(small, capsys):
+    assert main(arguments(small, "--scale-range", "[" * 100_000)) == 2
+    assert len(one_line(capsys)) < 400
+    assert main(arguments(small, "--scale-range", '"15"')) == 2
+    assert "neither a number" in one_line(capsys)
+
+
+def test_integers_that_no_float_equals(small, capsys):
+    (small / "test.csv").write_text(f"x,y\n1,2\n{2**53 + 1},1\n")
+    assert main(arguments(small)) == 2
+    assert str(2**53 + 1) in one_line(capsys)
+
+
+def test_a_header_without_an_end(small, capsys, monkeypatch):
+    monkeypatch.setattr(tables, "_LONGEST_HEADER", 100)
+    (small / "test.csv").write_text("x," * 500)
+    assert main(arguments(small)) == 2
+    assert "its first line is longer than 100 characters" in one_line(capsys)
