@@ -106,7 +106,7 @@ def test_the_figures_are_drawn(reduced, tmp_path):
 def test_the_report_can_be_written_again_from_the_results(reduced, tmp_path, capsys):
     again = ["--parts", "--without-figures", "--out", str(tmp_path)]  # the data are not needed either
     assert tables.main(again) == 2
-    assert "there are no tables from a run before" in capsys.readouterr().err
+    assert "there are no tables from an earlier run" in capsys.readouterr().err
     stored = json.dumps({"results": reduced[0]})
     (tmp_path / "paper_tables.json").write_text(stored, "utf-8")
     assert tables.main(again) == 0
