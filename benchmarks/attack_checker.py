@@ -118,13 +118,7 @@ def planted() -> Iterator[Case]:
     yield Case(name, certificate_corpus.as_text({**content, "evidence": "two-rescalings"}))
     yield Case(name, certificate_corpus.as_text({**content, "evidence": ["kind"]}))
     yield Case(name, certificate_corpus.as_text({**content, "training": []}))
-    shared = copy.deepcopy(stored["certificates"]["a row at the origin"]["content"])
-    shared["evidence"]["positive"]["multipliers"] = {"0": "2/5", "1": "3/5", "2": "-1/5"}
-    yield Case(name, certificate_corpus.as_text(shared))
-    longer = copy.deepcopy(stored["certificates"]["a row at the origin"]["content"])
-    longer["evidence"]["positive"] |= {"weights": ["8/5", "2/5", "0"], "intercept": "-2"}
-    longer["evidence"]["positive"]["inverse_squared_rescaling"] = ["1/2", "2", "1"]  # stationary, but no row is tight
-    yield Case(name, certificate_corpus.as_text(longer))
+    yield from _by_one_condition(stored)
     foreign = json.dumps(stored["certificates"][other]["content"]["training"])
     yield Case(name, text, training=foreign)
     for left_out in (0, -1, "0"):
@@ -145,6 +139,47 @@ def planted() -> Iterator[Case]:
     for name, complex_text in stored["complexes"].items():
         for end in (complex_text.index("\n"), len(complex_text) - 1, complex_text.rindex("\n", 0, -1)):
             yield Case(f"complex {name}", None, data=complex_text[:end].encode())
+
+
+def _by_one_condition(stored: dict[str, Any]) -> Iterator[Case]:
+    """Lies that only one condition finds, and truths on its very edge."""
+
+    def changed(name: str, change: Callable[[Any], Any]) -> Case:
+        content = copy.deepcopy(stored["certificates"][name]["content"])
+        change(content)
+        return Case(name, certificate_corpus.as_text(content))
+
+    name = "a row at the origin"
+    for multipliers in ({"0": "1", "1": "1/5", "2": "1/5"}, {"0": "2/5", "1": "3/5", "2": "-1/5"}):
+        yield changed(name, lambda c, a=multipliers: c["evidence"]["positive"].update(multipliers=a))
+    for d in ("0", "-1"):  # of a constant feature
+        factors = ["1", "4", d]
+        yield changed(name, lambda c, d=factors: c["evidence"]["positive"].update(inverse_squared_rescaling=d))
+    stationary = {"weights": ["8/5", "2/5", "0"], "intercept": "-2", "inverse_squared_rescaling": ["1/2", "2", "1"]}
+    yield changed(name, lambda c: c["evidence"]["positive"].update(stationary))  # but no row is tight
+    for point in (["5/4", "0", "0"], ["5", "0", "0"]):  # on the positive and on the negative classifier's hyperplane
+        yield changed(name, lambda c, p=point: c.update(point=p))
+    name = "tree with directions"
+    for h in ({"0": "-1", "1": "1"}, {"0": "0", "1": "0"}, {}, {"0": "1"}):
+        yield changed(name, lambda c, h=h: c["evidence"]["tree"][3].update(h=h))
+    for split in (["sign", 2], ["row", 2], ["ratio", 2, "1"], ["weight", 0, "-1"], ["gradient", 0, "0"], ["sign"]):
+        yield changed(name, lambda c, s=split: c["evidence"]["tree"].insert(0, s))
+    name = "hard cover strongly positive within the range"
+    for split in (
+        ["factor", 0, "1/16"],
+        ["factor", 0, "16"],
+        ["factor", 2, "1"],
+        ["sign", 2],
+        ["row", 4],
+        ["factor", 0, "17"],
+    ):
+        yield changed(name, lambda c, s=split: c["evidence"].update(cover=[s, *c["evidence"]["cover"] * 2]))
+    for name, text in stored["complexes"].items():
+        header, *lines = text.splitlines(keepends=True)
+        record = json.loads(header)
+        for key, values in (("multipliers", ["0"] * len(record["multipliers"])), ("tilt", [0, *record["tilt"][1:]])):
+            data = json.dumps({**record, key: values}, separators=(",", ":")) + "\n" + "".join(lines)
+            yield Case(f"complex {name}", None, data=data.encode())
 
 
 def kind_of(case: Case) -> str:
@@ -302,14 +337,13 @@ def refusing_line(case: Case, known: dict[str, Any]) -> int:
 
 
 def chosen(cases: list[Case], known: dict[str, Any], rng: random.Random) -> list[Case]:
-    """Not all lies, but some for each condition that refuses them; all about complexes, some that are true."""
+    """Not all lies, but some for each condition that refuses them, and all that were planted."""
     by_line: dict[tuple[int, str], list[Case]] = defaultdict(list)
     for case in cases:
         by_line[refusing_line(case, known), case.name if case.data is not None else ""].append(case)
-    few = []
+    few = list(planted())
     for (line, _), group in by_line.items():
         few += rng.sample(group, min(len(group), _PER_LINE * (1 if line else 6)))
-    rng.shuffle(few)
     return few
 
 

@@ -367,6 +367,11 @@ class _Training:
         _require(digest.hexdigest() == sha256, "training.sha256 is not that of the rows")
         self.reading: list[_FeatureReading | None] | None = _check_reading(reading[0], self.rows) if is_read else None
 
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """Rows that are equal may stand for different numbers: they are the same only if they were read alike."""
+        return self.sha256, None if self.reading is None else tuple(self.reading)
+
     @cached_property
     def units(self) -> list[int]:
         """What to multiply each feature by, so that all its values are integers."""
@@ -448,7 +453,7 @@ class Question:
     n_rows: int
     left_out: int
     scope: Scope
-    read: bool = False  # decimals and grids were read from floats, up to their rounding
+    reading: tuple[_FeatureReading | None, ...] | None = None  # of decimals and grids from floats, up to their rounding
 
     @property
     def point_sha256(self) -> str:
@@ -461,7 +466,7 @@ class Question:
         rows = f"{self.n_rows} rows" + (f", {self.left_out} said to be left out" if self.left_out else "")
         return (
             f"point {point} {self.point_sha256[:12]}, training {self.training_sha256[:12]} ({rows}), {self.scope}"
-            + (", numbers as written" if self.read else "")
+            + (", numbers as written" if self.reading is not None else "")
         )
 
 
@@ -520,9 +525,7 @@ def _check_reading(record: Any, rows: list[list[Fraction]]) -> list[_FeatureRead
 def _check_given_point(record: Any, point: list[Fraction], training: _Training) -> list[Fraction]:
     """The point as it was given: it stands for the certified one by the reading of the training rows."""
     if training.reading is None:
-        _require(record is None, "given_point: the training rows have no reading")
         return point
-    _require(record is not None, "given_point is missing, and the training rows have a reading")
     given = _numbers(record, "given_point", len(point))
     for j, (read, x, float_given) in enumerate(zip(training.reading, point, given, strict=True)):
         if read is None:
@@ -1433,9 +1436,14 @@ def _check(certificate: str, given: _Training | None, known: _Known) -> Claim:
     kind = evidence["kind"]
     is_known = isinstance(kind, str) and kind in _KINDS
     _require(is_known, f"evidence of kind {_shortened(kind)} is not known to this checker")
+    _require(not is_read or rows.reading is not None, "given_point: the training rows have no reading")
+    _require(is_read or rows.reading is None, "given_point is missing, and the training rows have a reading")
     asked = _check_given_point(given_point[0] if is_read else None, point, rows)
     scope = _KINDS[kind](evidence, claim, point, rows, known)
-    return Claim(claim, Question(tuple(asked), rows.sha256, len(rows.rows), left_out, scope, rows.reading is not None))
+    in_other_units = any(read is not None and read.unit != 1 for read in rows.reading or ())
+    _require(scope.factors is None or not in_other_units, "training.reading: factors of a range are of given units")
+    reading = None if rows.reading is None else tuple(rows.reading)
+    return Claim(claim, Question(tuple(asked), rows.sha256, len(rows.rows), left_out, scope, reading))
 
 
 def _training_of(record: Any, given: _Training | None, known: _Known) -> tuple[_Training, int]:
@@ -1451,6 +1459,8 @@ def _training_of(record: Any, given: _Training | None, known: _Known) -> tuple[_
         rows = _Training(record)
         left_out = rows.left_out
     _require(given is None or given.sha256 == rows.sha256, "training.sha256 is not that of the rows that were given")
+    is_same = given is None or given.identity == rows.identity
+    _require(is_same, "training.reading is not that of the rows that were given")
     return rows, left_out
 
 
@@ -1599,7 +1609,7 @@ class _Coverage:
         self.points, self.verdicts = points, verdicts
         self.proved: list[set[int]] = [set() for _ in verdicts.codes]
         self.n_elsewhere = 0
-        self.settings: dict[tuple[str, Scope], None] = {}
+        self.settings: dict[tuple[str, Scope, Any], None] = {}
 
     def add(self, claim: Claim) -> list[int]:
         """Take note of a claim that was proved; returns the rows that have its point."""
@@ -1607,7 +1617,8 @@ class _Coverage:
         for row in rows:
             self.proved[row].add(_CODES[claim.removesuffix(_SCOPE_SUFFIX)])
         if rows:
-            self.settings[claim.question.training_sha256, claim.question.scope] = None
+            question = claim.question
+            self.settings[question.training_sha256, question.scope, question.reading] = None
         else:
             self.n_elsewhere += 1
         return rows
@@ -1625,7 +1636,7 @@ class _Coverage:
     def result(self) -> str:
         """All rows are covered: in words; ``Refused`` if the certificates do not answer one question."""
         if len(self.settings) > 1:
-            texts = [f"training {sha256[:12]}, {scope}" for sha256, scope in self.settings]
+            texts = [f"training {sha256[:12]}, {scope}" for sha256, scope, _ in self.settings]
             raise Refused(f"the certificates answer {len(texts)} different questions: {'; '.join(texts[:3])}")
         n_unknown = self.verdicts.codes.count(2)
         shown = (
@@ -1633,7 +1644,7 @@ class _Coverage:
         )
         if n_unknown:
             shown += f" ({n_unknown} are unknown and claim nothing)"
-        for sha256, scope in self.settings:
+        for sha256, scope, _ in self.settings:
             shown += f"; training {sha256[:12]}, {scope}"
         if self.n_elsewhere:
             shown += f"; {self.n_elsewhere} certificates are about other points"
@@ -1789,8 +1800,11 @@ class _Run:
         options = self.options
         flint = False if options.no_flint else None
         found = _check_complex_file(path, options.jobs, flint, options.max_work, options.max_bytes)
-        pinned = self.given is None or self.given.sha256 == found.training.sha256
-        _require(pinned, "training.sha256 is not that of the rows that were given")
+        given, rows_found = self.given, found.training
+        is_same = given is None or given.sha256 == rows_found.sha256
+        _require(is_same, "training.sha256 is not that of the rows that were given")
+        is_same = given is None or given.identity == rows_found.identity
+        _require(is_same, "training.reading is not that of the rows that were given")
         self.known[found.sha256] = found
         rows = f"training {found.training.sha256[:12]} ({len(found.training.rows)} rows)"
         words = f"the complex is complete ({found.n_vertices:,} vertices); {rows}, every rescaling, hard margin"
@@ -1805,7 +1819,7 @@ class _Run:
         scope = self._scopes.setdefault(question.scope, len(self._scopes))
         rows = [] if self.coverage is None else [self.coverage.name(row) for row in self.coverage.add(claim)]
         words = f"{claim}; {''.join(f'{row}, ' for row in rows[:3])}{question}"
-        self.proved(name, (str(claim), question.point_sha256, question.training_sha256, scope), words)
+        self.proved(name, (str(claim), question.point_sha256, question.training_sha256, scope, question.reading), words)
 
     def files(self) -> None:
         """Check all files, complexes first."""

@@ -83,7 +83,10 @@ def sign(value):
 
 class Rows:
     def __init__(self, record):
-        sha256, left_out, labels, rows = fields(record, "sha256", "left_out", "labels", "rows")
+        names = ["sha256", "left_out", "labels", "rows"]
+        need(type(record) is dict)
+        has_reading = "reading" in record
+        sha256, left_out, labels, rows, *reading = fields(record, *names, *["reading"] * has_reading)
         need(is_integer(left_out) and left_out >= 0)
         need(type(rows) is list and rows and type(rows[0]) is list and rows[0])
         need(type(labels) is list and len(labels) == len(rows))
@@ -94,6 +97,30 @@ class Rows:
         lines = (f"{y}:{','.join(str(value) for value in x)}\n" for x, y in zip(self.x, self.y, strict=True))
         self.sha256 = hashlib.sha256("".join(lines).encode()).hexdigest()
         need(sha256 == self.sha256)
+        self.reading = self.maps(reading[0]) if has_reading else None
+
+    def maps(self, reading):
+        """(origin, unit, rounding) of each feature, or None."""
+        need(type(reading) is list and len(reading) == self.n)
+        found = []
+        for j, entry in enumerate(reading):
+            if entry is None:
+                found.append(None)
+                continue
+            origin, unit, rounding, given = fields(entry, "origin", "unit", "rounding", "given")
+            origin, unit, rounding, given = exact(origin), exact(unit), exact(rounding), exact_list(given, self.m)
+            need(unit > 0 and 0 <= rounding <= max(abs(value) for value in given) / 2**45)
+            need(all(abs(origin + unit * x[j] - value) <= rounding for x, value in zip(self.x, given, strict=True)))
+            found.append((origin, unit, rounding))
+        return found
+
+    def require_given(self, point, given):
+        for map_, x, value in zip(self.reading, point, given, strict=True):
+            if map_ is None:
+                need(x == value)
+            else:
+                origin, unit, rounding = map_
+                need(abs(origin + unit * x - value) <= max(rounding, abs(value) / 2**45))
 
     def margin(self, i, w, b):
         return self.y[i] * (dot(w, self.x[i]) + b)
@@ -113,7 +140,10 @@ def proves(text, rows_text=None, complexes=()):
 def _proves(text, rows_text, complexes):
     content = read_json(text)
     names = ("schema", "claim", "point", "training", "evidence", "versions", "digest")
-    schema, claim, point, training, evidence, versions, digest = fields(content, *names)
+    need(type(content) is dict)
+    is_read = "given_point" in content
+    values = fields(content, *names, *["given_point"] * is_read)
+    schema, claim, point, training, evidence, versions, digest = values[:7]
     need(schema == "rescaleinv-certificate/1" and type(versions) is dict)
     rest = {name: value for name, value in content.items() if name != "digest"}
     canonical = json.dumps(rest, allow_nan=False, sort_keys=True, separators=(",", ":"))
@@ -129,8 +159,11 @@ def _proves(text, rows_text, complexes):
         at_hand = [rows for rows in at_hand if rows.sha256 == sha256]
         need(at_hand)
         rows = at_hand[0]
-    need(given is None or given.sha256 == rows.sha256)
+    need(given is None or (given.sha256, given.reading) == (rows.sha256, rows.reading))
     p = exact_list(point, rows.n)
+    need(is_read == (rows.reading is not None))
+    if is_read:
+        rows.require_given(p, exact_list(values[7], rows.n))
     need(type(evidence) is dict and "kind" in evidence and type(claim) is str)
     kind = evidence["kind"]
     if kind == "two-rescalings":
@@ -144,11 +177,16 @@ def _proves(text, rows_text, complexes):
         tree_of(evidence, rows, p, claim)
     elif kind == "cover":
         need(claim in ("strongly positive within the range", "strongly negative within the range"))
+        need(in_given_units(rows))
         covered(evidence, rows, p, 1 if "positive" in claim else -1)
     else:
-        need(kind == "two-labels" and claim == "neutral within the range")
+        need(kind == "two-labels" and claim == "neutral within the range" and in_given_units(rows))
         two_labels(evidence, rows, p)
     return claim
+
+
+def in_given_units(rows):
+    return all(map_ is None or map_[1] == 1 for map_ in rows.reading or ())
 
 
 # 4. two-rescalings
