@@ -1,10 +1,13 @@
 """Limited ranges of rescalings: how many points the gap engine decides, in what time, and whether anything contradicts it.
 
-    RESCALEINV_DATA=FOLDER python -m benchmarks.gap [--points 100] [--seconds 2]
+    RESCALEINV_DATA=FOLDER python -m benchmarks.gap [--points 100] [--seconds 2] [--cpu] [--quick]
 
-Writes benchmarks/results/gap.json. Training rows are drawn at random, features standardised on them (text: as counted), the
-points are other rows. Every strong verdict is tested by plain SVMs at random rescalings and corners of the range, every
-neutral one at its two rescalings; certificates are checked exactly. Sonar and the text come from RESCALEINV_DATA.
+Writes benchmarks/results/gap.json (not with --quick or --only). The last questions are about the rescaling radius.
+With --cpu the time limits count processor time, so that other work on the machine matters less.
+
+Training rows are drawn at random, features standardised on them (text: as counted), the points are other rows. Every
+strong verdict is tested by plain SVMs at random rescalings and corners of the range, every neutral one at its two
+rescalings; certificates are checked exactly. Most data sets come from RESCALEINV_DATA.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import argparse
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -22,7 +26,8 @@ from tqdm import tqdm
 from benchmarks.common import write_result
 from rescaleinv import GapEngine, TrainingSet
 from rescaleinv.datasets import load
-from rescaleinv.engines.branch.tree import Decision
+from rescaleinv.engines.branch import tree
+from rescaleinv.engines.branch.decision import Decision
 from rescaleinv.theory.separability import separable_subset
 from rescaleinv.verify import check
 
@@ -67,15 +72,89 @@ def oh10(seed):
     return counts[order[:300]].astype(float), labels[order[:300]], counts[order[300:]].astype(float)
 
 
+def wdbc_half(seed):
+    features, labels = load_breast_cancer(return_X_y=True)
+    return standardised(features, 2 * labels - 1, 284, seed)
+
+
+def wdbc_285(seed):
+    features, labels = load_breast_cancer(return_X_y=True)
+    return standardised(features, 2 * labels - 1, 285, seed)
+
+
+def half_of(name, positive=None, among=None):
+    """Half of the rows, standardised; classes by name where they are not 1 and -1."""
+
+    def draw(seed):
+        features, labels, _ = load(name)
+        labels = np.asarray(labels)
+        if among is not None:
+            features, labels = features[np.isin(labels, among)], labels[np.isin(labels, among)]
+        if positive is not None:
+            labels = np.where(labels == positive, 1, -1)
+        return standardised(features, labels, len(features) // 2, seed)
+
+    return draw
+
+
 # what, data, κ, C, share of the points that is wanted, time that is wanted
 QUESTIONS = [
     ("WDBC, 30 features, 100 rows, κ = 1.5", wdbc, 1.5, None, 0.98, "30 ms median"),
     ("WDBC, κ = 2", wdbc, 2.0, None, 0.95, "2 s per point"),
-    ("WDBC, κ = 4", wdbc, 4.0, None, 0.85, "2 s per point"),
+    ("WDBC, κ = 4", wdbc, 4.0, None, 0.95, "2 s per point"),
     ("sonar, 60 features, 104 rows, κ = 1.25", sonar, 1.25, None, 0.95, "2 s per point"),
     ("Pima whole, 8 features, C = 1, κ = 2", pima, 2.0, 1.0, 0.95, "100 ms median"),
+    ("WDBC, 285 rows, κ = 10", wdbc_285, 10.0, None, 0.90, "2 s per point"),
+    ("bupa, half, C = 1, κ = 4", half_of("bupa_liver"), 4.0, 1.0, 1.0, "2 s per point"),
+    ("heart, half, C = 1, κ = 4", half_of("heart_statlog"), 4.0, 1.0, 0.98, "2 s per point"),
+    ("vehicle, half, C = 1, κ = 4", half_of("vehicle", "saab", ["saab", "bus"]), 4.0, 1.0, 0.92, "2 s per point"),
+    ("credit-g, half, C = 1, κ = 4", half_of("credit_g_numeric"), 4.0, 1.0, 0.92, "2 s per point"),
+    ("WDBC, half, C = 1, κ = 4", wdbc_half, 4.0, 1.0, 0.95, "2 s per point"),
+    ("sonar, half, C = 1, κ = 4", sonar, 4.0, 1.0, 0.98, "2 s per point"),
     ("oh10, 3,238 terms, 300 rows, C = 1, κ = 1.1", oh10, 1.1, 1.0, 0.90, "reported"),
 ]
+
+# The rescaling radius: what, data; C = 1, brackets of 10 %, up to κ = 10.
+RADII = [("Pima, half", half_of("pima_diabetes")), ("heart, half", half_of("heart_statlog"))]
+RATIO, LARGEST = 1.1, 10.0
+
+
+def ask_radius(name, make, options):
+    rows, labels, points = make(0)
+    engine = GapEngine(TrainingSet(rows, labels), 2.0, penalties=np.ones(len(rows)), time_limit=options.seconds)
+    points = points[: options.points]
+    engine.radius(points[-1:], ratio=RATIO, largest=LARGEST)  # compiled code is loaded
+    brackets, seconds = [], []
+    for point in tqdm(points, desc=name, leave=False):
+        start = clock(options)()
+        brackets += engine.radius_brackets([point], ratio=RATIO, largest=LARGEST)
+        seconds.append(clock(options)() - start)
+    ends = np.array([[bracket.lower, bracket.upper] for bracket in brackets])
+    beyond = ends[:, 0] >= LARGEST
+    narrow = beyond | (ends[:, 1] <= ends[:, 0] * RATIO * (1 + 1e-9))
+    certificates = 0
+    for point, bracket in list(zip(points, brackets, strict=True))[::8]:
+        for certificate in engine.radius_certificates(point, bracket):
+            if certificate is not None:
+                check(certificate.to_json())
+                certificates += 1
+    return {
+        "question": f"radius: {name}",
+        "points": len(points),
+        "narrow": float(narrow.mean()),
+        "narrow_wanted": 0.9,
+        "beyond_largest": float(beyond.mean()),
+        "widths_of_the_others": [float(width) for width in (ends[~narrow, 1] / ends[~narrow, 0]) if np.isfinite(width)],
+        "no_upper_end": int((np.isinf(ends[:, 1]) & ~beyond).sum()),
+        "certificates_checked": certificates,
+        "mean_s": float(np.mean(seconds)),
+        "median_s": float(np.median(seconds)),
+        "longest_s": float(np.max(seconds)),
+    }
+
+
+def clock(options):
+    return time.process_time if options.cpu else time.perf_counter
 
 
 def ask(name, make, kappa, C, wanted, wanted_time, options):
@@ -97,11 +176,11 @@ def ask(name, make, kappa, C, wanted, wanted_time, options):
         engine.certify(points[:3])  # compiled code is loaded
         found: list[Decision] = []
         for point in tqdm(points, desc=name, leave=False):
-            start = time.perf_counter()
+            start = clock(options)()
             decision = engine.decide(point)
-            seconds.append(time.perf_counter() - start)
+            seconds.append(clock(options)() - start)
             found.append(decision)
-            codes.append(decision.sign if decision.cover is not None else 0 if decision.neutral else 2)
+            codes.append(decision.label if decision.cover is not None else 0 if decision.neutral else 2)
             parts.append(decision.n_parts)
         contradictions += contradicted(training_set, points, found, kappa, C, 2 if few else TRIALS)
         for decision, point, spent in list(zip(found, points, seconds[-len(points) :], strict=True))[
@@ -139,7 +218,7 @@ def contradicted(training_set, points, found, kappa, C, trials):
     """Strong points that a plain SVM labels otherwise, and neutral ones whose two rescalings agree."""
     random = np.random.default_rng(0)
     n = training_set.n_features
-    signs = np.array([decision.sign if decision.cover is not None else 0 for decision in found])
+    signs = np.array([decision.label if decision.cover is not None else 0 for decision in found])
     bad = np.zeros(len(points), bool)
 
     def values(tau, which):
@@ -165,8 +244,16 @@ def main():
     parser.add_argument("--draws", type=int, default=2, help="training sets a question")
     parser.add_argument("--seconds", type=float, default=2.0, help="time limit per point")
     parser.add_argument("--only", help="questions whose name has this in it")
+    parser.add_argument("--cpu", action="store_true", help="time limits count processor time")
+    parser.add_argument(
+        "--quick", action="store_true", help="few points of one draw; the stored results are left alone"
+    )
     options = parser.parse_args()
-    results = []
+    if options.quick:
+        options.points, options.draws = min(options.points, 8), 1
+    if options.cpu:
+        tree.time = SimpleNamespace(monotonic=time.process_time)
+    results, radii = [], []
     print(
         f"{'question':45s} {'decided':>8s} {'wanted':>7s} {'median':>9s} {'mean':>9s} {'wrong':>6s} {'check/find':>10s}"
     )
@@ -185,8 +272,18 @@ def main():
             f"{row['mean_ms']:6.0f} ms {row['contradictions']:6d} {'' if ratio is None else format(ratio, '10.2f')}",
             flush=True,
         )
-    if not options.only:
-        write_result("gap", {"seconds_per_point": options.seconds, "questions": results})
+    for name, make in RADII:
+        if not options.only or options.only in f"radius: {name}":
+            radii.append(ask_radius(name, make, options))
+            row = radii[-1]
+            print(
+                f"{row['question']:45s} {row['narrow']:8.1%} {row['narrow_wanted']:7.0%} {row['median_s'] * 1e3:6.1f} ms "
+                f"{row['mean_s'] * 1e3:6.0f} ms; widths of the others {row['widths_of_the_others']}",
+                flush=True,
+            )
+    if not (options.only or options.quick):
+        settings = {"seconds_per_point": options.seconds, "processor_time": options.cpu}
+        write_result("gap", {**settings, "questions": results, "radii": radii})
 
 
 if __name__ == "__main__":
