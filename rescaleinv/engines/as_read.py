@@ -13,7 +13,6 @@ import numpy.typing as npt
 from rescaleinv import verify
 from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import Certificate, Witness
-from rescaleinv.certificates.two_rescalings import centred_on_one
 from rescaleinv.engines import Engine, EngineSettings, EngineState, Extremes
 from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verdict import Verdict, Verdicts
@@ -50,14 +49,8 @@ class ReadingEngine(Engine):
     def explain(self, point: Any) -> Witness:
         given = self._checked_point(point)
         witness = self.engine.explain(self.training_set.reading.values(given))
-        # the factors of read values, as factors of the values that were given: people train on x * factor
-        units = self.training_set.reading.units
-        return replace(
-            witness,
-            positive=centred_on_one(witness.positive / units),
-            negative=centred_on_one(witness.negative / units),
-            certificate=witness.certificate.of_given_point(given),
-        )
+        # its factors are those of given values already: witness_from knows what the training set was read from
+        return replace(witness, certificate=witness.certificate.of_given_point(given))
 
     def certificate(self, point: Any, verdict: Verdict) -> Certificate:
         given = self._checked_point(point)
