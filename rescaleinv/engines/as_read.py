@@ -49,6 +49,7 @@ class ReadingEngine(Engine):
     def explain(self, point: Any) -> Witness:
         given = self._checked_point(point)
         witness = self.engine.explain(self.training_set.reading.values(given))
+        # its factors are those of given values already: witness_from knows what the training set was read from
         return replace(witness, certificate=witness.certificate.of_given_point(given))
 
     def certificate(self, point: Any, verdict: Verdict) -> Certificate:

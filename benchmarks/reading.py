@@ -1,0 +1,186 @@
+"""Do verdicts about every rescaling change when the data are scaled by floats?
+
+Draws of nine data sets, each as it is, after StandardScaler, MinMaxScaler and RobustScaler, multiplied by 0.1, and converted
+from inches to centimetres. Twice: with the floats taken at their word (read_as="float") and as they were written. For each
+way: verdicts that differ from those of the raw data, the largest bound beside that of the raw data, the time of the
+enumeration beside that of the raw data (medians over the draws, side by side in one run), and vertices whose edges had to be
+found in rationals. Writes results/reading.json. The data sets that are not shipped come from RESCALEINV_DATA.
+
+    python -m benchmarks.reading [--quick] [--draws 8] [--float-draws 8] [--points 40]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
+
+from benchmarks.common import print_table, write_result
+from rescaleinv._util.types import FloatArray
+from rescaleinv.datasets import load
+from rescaleinv.engines.as_read import reading_engine
+from rescaleinv.engines.complex.engine import ComplexEngine
+from rescaleinv.errors import DatasetUnavailableError
+from rescaleinv.theory.separability import separable_subset
+from rescaleinv.theory.training_set import TrainingSet
+
+ROWS = 24
+Form = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+
+
+def _scaler(kind: type) -> Form:
+    def form(rows: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        scaler = kind().fit(rows)
+        return scaler.transform(rows), scaler.transform(points)
+
+    return form
+
+
+FORMS: dict[str, Form] = {
+    "raw": lambda rows, points: (rows, points),
+    "StandardScaler": _scaler(StandardScaler),
+    "MinMaxScaler": _scaler(MinMaxScaler),
+    "RobustScaler": _scaler(RobustScaler),
+    "times 0.1": lambda rows, points: (rows * 0.1, points * 0.1),
+    "inches to cm": lambda rows, points: (rows * 2.54, points * 2.54),
+}
+
+
+def data_sets() -> dict[str, tuple[FloatArray, Any]]:
+    """At least nine with the data folder: the paper's, WDBC in two sizes, and single-digit copies of two of them."""
+    found: dict[str, tuple[FloatArray, Any]] = {}
+    for name in (
+        "banknote",
+        "blood_transfusion",
+        "breast_cancer_wisconsin",
+        "fertility",
+        "pima_diabetes",
+        "indian_liver_patient",
+    ):
+        try:
+            data = load(name)
+        except DatasetUnavailableError:
+            continue
+        found[name] = np.asarray(data.features, dtype=float), np.asarray(data.labels)
+    features, labels = load_breast_cancer(return_X_y=True)
+    found["WDBC, 6 features"] = features[:, :6], labels
+    found["WDBC, features 10 to 17"] = features[:, 10:18], labels
+    features, labels = found["banknote"]
+    found["banknote, 1 digit"] = np.round(features, 1), labels
+    features, labels = found["pima_diabetes"]
+    found["pima, thirds"] = np.round(features / 3), labels
+    return found
+
+
+def draw(features: FloatArray, labels: Any, seed: int, n_points: int) -> tuple[FloatArray, Any, FloatArray] | None:
+    rng = np.random.default_rng([seed, 24])
+    order = rng.permutation(len(features))
+    chosen, rest = order[:ROWS], order[ROWS : ROWS + n_points]
+    if len(set(labels[chosen].tolist())) < 2:
+        return None
+    kept = separable_subset(TrainingSet(features[chosen], labels[chosen])).kept
+    return features[chosen[kept]], labels[chosen[kept]], features[rest]
+
+
+def decide(rows: FloatArray, labels: Any, points: FloatArray, read_as: str) -> tuple[Any, float, float, int, int]:
+    """Codes, the largest finite bound, seconds of the enumeration, vertices, and those found in rationals."""
+    training_set = TrainingSet(rows, labels, read_as=read_as)
+    inner = ComplexEngine(training_set.as_read, n_jobs=1)
+    started = time.perf_counter()
+    inner.precompute()
+    seconds = time.perf_counter() - started
+    verdicts = reading_engine(inner, training_set).certify(points)
+    bound = float(np.abs(np.concatenate([verdicts.lower, verdicts.upper])).max())
+    return verdicts.code, bound, seconds, len(inner.vertices.bases), inner.vertices.n_in_rationals
+
+
+def compare(
+    name: str, features: FloatArray, labels: Any, n_draws: int, n_float_draws: int, n_points: int
+) -> list[dict[str, Any]]:
+    lines = {
+        (form, way): {
+            "data": name,
+            "form": form,
+            "read as": way,
+            "verdicts": 0,
+            "differ": 0,
+            "bound ratio": 1.0,
+            "times": [],
+            "vertices": 0,
+            "in rationals": 0,
+        }
+        for form in FORMS
+        for way in ("float", "written")
+    }
+    for seed in range(n_draws):
+        drawn = draw(features, labels, seed, n_points)
+        if drawn is None:
+            continue
+        rows, signs, points = drawn
+        reference: dict[str, tuple[Any, float, float]] = {}
+        for (form, way), line in lines.items():
+            if way == "float" and seed >= n_float_draws:
+                continue
+            codes, bound, seconds, vertices, exact = decide(*_formed(form, rows, points, signs), way)
+            raw = reference.setdefault(way, (codes, bound, seconds))
+            line["verdicts"] += len(codes)
+            line["differ"] += int((codes != raw[0]).sum())
+            line["bound ratio"] = max(line["bound ratio"], bound / max(raw[1], 1e-300))
+            line["times"].append(seconds / raw[2])
+            line["vertices"] += vertices
+            line["in rationals"] += exact
+    for line in lines.values():
+        line["time ratio"] = float(np.median(line.pop("times") or [1.0]))
+    return list(lines.values())
+
+
+def _formed(form: str, rows: FloatArray, points: FloatArray, signs: Any) -> tuple[FloatArray, Any, FloatArray]:
+    new_rows, new_points = FORMS[form](rows, points)
+    return new_rows, signs, new_points
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="one draw; the stored results are not overwritten")
+    parser.add_argument("--draws", type=int, default=8)
+    parser.add_argument("--float-draws", type=int, default=8, help="of these, how many are also asked as floats (slow)")
+    parser.add_argument("--points", type=int, default=40)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")  # constant features
+    decide(np.eye(2), np.array([1, -1]), np.eye(2), "written")  # compiles
+    lines: list[dict[str, Any]] = []
+    for name, (features, labels) in data_sets().items():
+        draws = 1 if options.quick else options.draws
+        lines += compare(name, features, labels, draws, min(draws, options.float_draws), options.points)
+        print(name, flush=True)
+    totals = [
+        {
+            "form": form,
+            "read as": way,
+            "verdicts": sum(line["verdicts"] for line in some),
+            "differ from raw": sum(line["differ"] for line in some),
+            "largest bound ratio": max(line["bound ratio"] for line in some),
+            "median time ratio": float(np.median([line["time ratio"] for line in some])),
+            "largest time ratio": max(line["time ratio"] for line in some),
+            "vertices": sum(line["vertices"] for line in some),
+            "in rationals": sum(line["in rationals"] for line in some),
+        }
+        for way in ("float", "written")
+        for form in FORMS
+        for some in [[line for line in lines if line["form"] == form and line["read as"] == way]]
+    ]
+    print_table(totals)
+    if not options.quick:
+        write_result(
+            "reading", {"draws": options.draws, "float draws": options.float_draws, "totals": totals, "lines": lines}
+        )
+
+
+if __name__ == "__main__":
+    main()
