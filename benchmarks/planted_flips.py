@@ -32,7 +32,7 @@ from rescaleinv.verify import check
 SIZES = (4, 6, 8, 12, 20, 30)
 _DECADES = 2.0  # factors are log-uniform between 10**-2 and 10**2
 _COSTS = 12  # of so many planted classifiers the one that random rescalings come least near to is taken
-_DEPTH = 0.02  # how far on the negative side the point is, in units of the features
+_DEPTH = 1e-5  # how far on the negative side the point is, in units of the features: far above rounding, and no farther
 
 
 @dataclass(frozen=True)
