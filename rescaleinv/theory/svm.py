@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,6 +13,7 @@ import numpy as np
 from scipy.linalg import lstsq
 from scipy.optimize import nnls
 
+from rescaleinv._util.locks import ForkSafeLock
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import InputError, InseparableError
 from rescaleinv.theory.exact_svm import ExactClassifier, exact_svm
@@ -121,7 +121,7 @@ class _ParametricSVM:
         self.intercept = cp.Variable()
         scores = rows @ cp.multiply(self.factors, self.weights) + self.intercept
         self.problem = cp.Problem(cp.Minimize(cp.sum_squares(self.weights) / 2), [cp.multiply(signs, scores) >= 1])
-        self.lock = threading.Lock()
+        self.lock = ForkSafeLock()
 
     def solve(self, factors: FloatArray) -> tuple[FloatArray, float] | None:
         import cvxpy as cp

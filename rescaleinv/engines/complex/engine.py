@@ -29,6 +29,7 @@ from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import Certificate, Witness
 from rescaleinv.certificates.two_rescalings import certificate_of, witness_from
 from rescaleinv.engines import Engine, EngineSettings, EngineState, Extremes
+from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.engines.complex.decide import ExactDecisions
 from rescaleinv.engines.complex.hull import extremes, outer_vertices
 from rescaleinv.engines.complex.proof import ComplexProof, ProofWriter
@@ -45,6 +46,8 @@ _POINTS_AT_A_TIME = 65_536
 _WORTH_THREADS = 1_000_000
 # Fewer vertices than this are checked in less time than starting processes takes.
 _WORTH_PROCESSES = 2_000
+# What the time limit allows for so many points an enumeration may always take.
+_FEW_POINTS = 12
 # From so many points on, leaving out the vertices that are inside the hull of the others pays for finding them.
 _LARGE_BATCH = 200_000
 
@@ -62,8 +65,9 @@ class ComplexEngine(Engine):
         The budget of the enumeration. When it is used up, the vertices found so far still prove points neutral where they
         can; the other points go to ``fallback`` if there is one, and are UNKNOWN if not.
     time_limit : float, optional
-        Seconds per point. The first ``certify`` may enumerate for this long times the number of points, and a later one
-        that allows twice as much tries again. Whether a finite rescaling attains a tie is left open after this time.
+        Seconds per point. The first ``certify`` may enumerate for this long times the number of points (times 12 for
+        fewer points: the vertices serve all points to come), and a later one that allows twice as much tries again.
+        Whether a finite rescaling attains a tie is left open after this time.
     fallback : Engine, optional
         Decides the points that an incomplete enumeration leaves open.
     n_jobs : int, optional
@@ -115,9 +119,9 @@ class ComplexEngine(Engine):
         self.proof: ComplexProof | None = None
         self._lock: ForkSafeLock = ForkSafeLock()
         self._vertices: Vertices | None = None
+        self._allowed: float = math.inf  # seconds that an enumeration had, if the number of points set its limit
         # the vertices are from a file: "certified" is not said of what nobody computed here
         self.only_read: bool = False
-        self._allowed: float = math.inf  # seconds that an enumeration had, if the number of points set its limit
 
     name = "complex"
 
@@ -147,6 +151,8 @@ class ComplexEngine(Engine):
             if known is not None and (not known.stopped or seconds < 2 * self._allowed):
                 return
             self._reduce()
+            if budget.seconds is not None:
+                compile_engine(self.name)
             with progress_bar("vertices", self.progress) as bar:
                 found = enumerate_vertices(
                     self._reduced,
@@ -166,7 +172,7 @@ class ComplexEngine(Engine):
         """Enumerate for no longer than the time limit allows for so many points."""
         if self.time_limit is not None:
             most = math.inf if self.budget.seconds is None else self.budget.seconds
-            self._enumerate(replace(self.budget, seconds=min(self.time_limit * max(n_points, 1), most)))
+            self._enumerate(replace(self.budget, seconds=min(self.time_limit * max(n_points, _FEW_POINTS), most)))
 
     def restore(self, vertices: Vertices, *, trusted: bool = False) -> None:
         """Take vertices that were stored; a ``ValueError`` where they can't be those of this training set."""

@@ -1,0 +1,146 @@
+"""Planted flips: neutral points that random rescalings do not find, and the engines must.
+
+    python -m benchmarks.planted_flips [--quick] [--samples 10000] [--sets 5]
+
+A training set is drawn, and a classifier w* of the closure: an L1-SVM with random costs, by HiGHS. Every L1-SVM is the limit
+of SVMs of rescaled features (docs/theory.md, section 10). The point is placed by a linear program so that w* puts it on the
+negative side, by little, and all SVMs at some sampled rescalings on the positive one, by as much as can be: the rescalings
+that flip it are a narrow cell around those costs. So the truth is known without any of the engines. Then 10,000 other random
+rescalings look for the flip (plain SVMs of scikit-learn), and each engine of the registry that answers about every rescaling
+does. An engine may say UNKNOWN; a strong verdict would be wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+from sklearn.svm import SVC
+
+from benchmarks.common import print_table, write_result
+from rescaleinv._util.types import FloatArray
+from rescaleinv.engines import REGISTRY, EngineSettings, full_name
+from rescaleinv.engines.choice import make_engine
+from rescaleinv.theory.training_set import TrainingSet
+from rescaleinv.verdict import Verdict
+from rescaleinv.verify import check
+
+SIZES = (4, 6, 8, 12, 20, 30)
+_DECADES = 2.0  # factors are log-uniform between 10**-2 and 10**2
+_COSTS = 12  # of so many planted classifiers the one that random rescalings come least near to is taken
+_DEPTH = 1e-5  # how far on the negative side the point is, in units of the features: far above rounding, and no farther
+
+
+@dataclass(frozen=True)
+class Planted:
+    training_set: TrainingSet
+    point: FloatArray
+    distance: float  # of the sampled hyperplanes from the point, at least
+
+
+def svms_at_random_rescalings(training_set: TrainingSet, rng: np.random.Generator, count: int) -> FloatArray:
+    """(w, b) in the given units, scaled to |w| = 1, of the SVMs that scikit-learn finds."""
+    found = []
+    for _ in range(count):
+        factors = 10.0 ** rng.uniform(-_DECADES, _DECADES, training_set.n_features)
+        factors /= factors.max()
+        svm = SVC(kernel="linear", C=1e8, tol=1e-6, max_iter=20_000)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            svm.fit(training_set.features * factors, training_set.signs)
+        weights = svm.coef_[0] * factors
+        found.append(np.append(weights, svm.intercept_) / np.linalg.norm(weights))
+    return np.array(found)
+
+
+def l1_svm(training_set: TrainingSet, costs: FloatArray) -> FloatArray:
+    """(w, b), scaled to |w| = 1, of least Σ c_j |w_j| among the separating hyperplanes with margins of at least 1."""
+    m, n = training_set.features.shape
+    rows = training_set.features * training_set.signs[:, None]
+    matrix = -np.column_stack([rows, -rows, training_set.signs, -training_set.signs])
+    answer = linprog([*costs, *costs, 0, 0], matrix, -np.ones(m), method="highs-ds")
+    weights = answer.x[:n] - answer.x[n : 2 * n]
+    return np.append(weights, answer.x[-2] - answer.x[-1]) / np.linalg.norm(weights)
+
+
+def point_between(samples: FloatArray, target: FloatArray) -> tuple[FloatArray, float]:
+    """A point ``_DEPTH`` beyond the target hyperplane and as far as can be on the positive side of all samples."""
+    n = len(target) - 1
+    matrix = np.column_stack([-samples[:, :-1], np.ones(len(samples))])
+    matrix = np.vstack([matrix, np.append(target[:-1], 0.0)])
+    right = np.append(samples[:, -1], -_DEPTH - target[-1])
+    answer = linprog([*np.zeros(n), -1.0], matrix, right, bounds=[(-3, 3)] * n + [(None, 1)], method="highs")
+    return (answer.x[:n], float(answer.x[n])) if answer.status == 0 else (np.zeros(n), -np.inf)
+
+
+def planted(n_features: int, seed: int, samples_to_avoid: int) -> Planted:
+    """A training set with a point whose flip is in a narrow cell of rescalings."""
+    rng = np.random.default_rng([n_features, seed])
+    rows = rng.normal(size=(6 * n_features + 20, n_features))
+    scores = rows @ rng.normal(size=n_features) / np.sqrt(n_features)
+    rows, scores = rows[np.abs(scores) > 0.1][: 3 * n_features + 8], scores[np.abs(scores) > 0.1][: 3 * n_features + 8]
+    training_set = TrainingSet(rows, np.where(scores > 0, 1, -1), positive=1)
+    samples = svms_at_random_rescalings(training_set, rng, samples_to_avoid)
+    targets = [l1_svm(training_set, np.exp(2 * rng.normal(size=n_features))) for _ in range(_COSTS)]
+    point, distance = max((point_between(samples, target) for target in targets), key=lambda found: found[1])
+    return Planted(training_set, point, distance)
+
+
+def asked(name: str, case: Planted, time_limit: float) -> str:
+    """The engine's verdict of the planted point; a neutral one must have a certificate that the checker accepts."""
+    settings = EngineSettings(time_limit=time_limit, max_seconds=2 * time_limit)
+    verdicts = make_engine(full_name(name), case.training_set, settings).certify(case.point[None, :])
+    if verdicts[0] is Verdict.NEUTRAL:
+        check(verdicts.certificate(0).to_json())
+        return "found"
+    return "open" if verdicts[0] is Verdict.UNKNOWN else "WRONG"
+
+
+def measure(sizes: tuple[int, ...], n_sets: int, n_samples: int, time_limit: float) -> list[dict[str, Any]]:
+    """One line per size: how many of the planted flips random rescalings and each engine have found."""
+    engines = [name for name, entry in REGISTRY.items() if entry.abilities.every_rescaling]
+    lines = []
+    for n in sizes:
+        cases = [planted(n, seed, min(n_samples, 2000)) for seed in range(n_sets)]
+        by_chance = 0
+        for seed, case in enumerate(cases):
+            rng = np.random.default_rng([n, seed, 1])
+            values = svms_at_random_rescalings(case.training_set, rng, n_samples) @ np.append(case.point, 1.0)
+            by_chance += bool((values < 0).any())
+        line: dict[str, Any] = {
+            "features": n,
+            "rows": cases[0].training_set.n_rows,
+            "sets": n_sets,
+            "random": by_chance,
+        }
+        for name in engines:
+            answers = [asked(name, case, time_limit) for case in cases]
+            line[name] = answers.count("found")
+            line[f"{name} wrong"] = answers.count("WRONG")
+        lines.append(line)
+        print_table([line])
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="two small sizes; the stored results are not overwritten")
+    parser.add_argument("--samples", type=int, default=10_000, help="random rescalings per set")
+    parser.add_argument("--sets", type=int, default=5, help="training sets per size")
+    parser.add_argument("--time-limit", type=float, default=10.0, help="seconds per point for each engine")
+    arguments = parser.parse_args()
+    if arguments.quick:
+        measure((4, 8), 2, 200, arguments.time_limit)
+        return
+    lines = measure(SIZES, arguments.sets, arguments.samples, arguments.time_limit)
+    total = sum(line["sets"] for line in lines)
+    summary = {"sets": total, "found by random rescalings": sum(line["random"] for line in lines)}
+    write_result("planted_flips", {"samples": arguments.samples, "by_size": lines, "summary": summary})
+
+
+if __name__ == "__main__":
+    main()
