@@ -126,7 +126,7 @@ def test_the_answers_are_compared_with_the_truth_where_it_is_known(folder, expec
 def test_certificates_of_the_neutral_points(folder, expected, capsys):
     file = folder / "neutral.jsonl"
     arguments = ["certify", str(folder / "train.csv"), str(folder / "test.parquet"), "--label", "class"]
-    assert main([*arguments, "--certificates", str(file), "--engine", "milp"]) == 0
+    assert main([*arguments, "--certificates", str(file), "--engine", "milp", "--time-limit", "inf"]) == 0
     capsys.readouterr()
     assert verify([str(file)]) == 0
     assert capsys.readouterr().out.endswith(f"{expected.neutral.sum()} proved, 0 refused\n")
