@@ -156,7 +156,9 @@ def witness_from(
     """The two rescalings that disagree as floats to train with (in the units that were given), and the certificate."""
     certificate = certificate_from(training_set, point, positive, negative, left_out=left_out)
     units = 1.0 if training_set.read_from is None else training_set.read_from.reading.units
-    return Witness(_centred_on_one(positive.rescaling / units), _centred_on_one(negative.rescaling / units), certificate)
+    return Witness(
+        _centred_on_one(positive.rescaling / units), _centred_on_one(negative.rescaling / units), certificate
+    )
 
 
 def _centred_on_one(rescaling: FloatArray) -> FloatArray:
