@@ -344,7 +344,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         --------
         >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
         >>> clf.rescaling_radius([[-1, 4], [4, 4]]).round(2)
-        array([[1.06, 1.07],
+        array([[1.06, 1.06],
                [ inf,  inf]])
         """
         check_is_fitted(self)
