@@ -15,6 +15,8 @@ _HOMES = {
     "is_separable": "theory.separability",
     "separable_subset": "theory.separability",
     "check_invariance": "theory.invariance",
+    "least_nu": "theory.nu_margin",
+    "nu_of": "theory.nu_margin",
     "is_rescale_optimal": "theory.optimality",
     "in_closure": "theory.optimality",
     "rescaling_of": "theory.optimality",
@@ -97,6 +99,7 @@ if TYPE_CHECKING:
     from rescaleinv.estimators.svc import RescaleInvariantSVC, certify
     from rescaleinv.metrics import StrongReport, mean_report, strong_report, verdict_confusion
     from rescaleinv.theory.invariance import check_invariance
+    from rescaleinv.theory.nu_margin import least_nu, nu_of
     from rescaleinv.theory.optimality import in_closure, is_rescale_optimal, rescaling_of
     from rescaleinv.theory.separability import is_separable, separable_subset
     from rescaleinv.theory.svm import minimal_norm_svm

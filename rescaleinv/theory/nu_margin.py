@@ -133,8 +133,14 @@ def least_nu(training_set: TrainingSet, row_weights: Any = None) -> float:
     Parameters
     ----------
     training_set : TrainingSet
+        Need not be separable.
     row_weights : array, optional
         c_i > 0, one per row; 1 if not given.
+
+    Returns
+    -------
+    float
+        Between 0 and the largest ν.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from rescaleinv.errors import InputError
 NO_NUMBERS = ["1", b"1", True, np.True_, float("nan"), np.float64("nan"), [1], (1,), {}, object(), np.array([1.0]), 1j]
 
 
-@pytest.mark.parametrize("value", NO_NUMBERS, ids=repr)
+@pytest.mark.parametrize("value", NO_NUMBERS)
 @pytest.mark.parametrize("check", [checked_time_limit, checked_n_jobs, lambda v: checked_limit(v, "max_bytes")])
 def test_what_is_no_number_is_refused(check, value):
     assert not is_number(value)

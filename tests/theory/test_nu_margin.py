@@ -34,7 +34,7 @@ def hulls_meet(training_set, nu):
     return answer.status == 0
 
 
-@pytest.mark.parametrize("training_set", SETS, ids=repr)
+@pytest.mark.parametrize("training_set", SETS)
 def test_the_least_nu_is_where_the_reduced_hulls_meet(training_set):
     least = least_nu(training_set)
     assert 0 < least < largest_nu(training_set)
@@ -46,7 +46,7 @@ def test_the_least_nu_of_separable_classes_is_zero():
     assert least_nu(TrainingSet([[0.0, 5], [1, 4], [3, 9], [4, 1]], [-1, -1, 1, 1])) == 0
 
 
-@pytest.mark.parametrize("training_set", SETS, ids=repr)
+@pytest.mark.parametrize("training_set", SETS)
 def test_the_least_nu_does_not_change_with_units_and_copies(training_set):
     least = least_nu(training_set)
     rng = np.random.default_rng(1)
@@ -57,7 +57,7 @@ def test_the_least_nu_does_not_change_with_units_and_copies(training_set):
     assert least_nu(training_set, np.full(len(y), 3.0)) == pytest.approx(least, rel=1e-6)
 
 
-@pytest.mark.parametrize("training_set", SETS, ids=repr)
+@pytest.mark.parametrize("training_set", SETS)
 @pytest.mark.parametrize("share", [0.03, 0.37, 0.81])
 def test_decision_values_are_those_of_NuSVC(training_set, share):
     least, largest = least_nu(training_set), float(largest_nu(training_set))
