@@ -304,7 +304,7 @@ def test_truth_that_is_not_known_is_left_out(tumours):
         ({"y_test": [1]}, "1 labels for 2 points"),
         ({"y_test": [1, 7]}, "7 at point 1; the classes are -1 and 1"),
         ({"kappa": 1}, "a finite factor above 1"),
-        ({"most_radii": -1}, "a number of points, or 0"),
+        ({"most_radii": -1}, "a whole number of at least 0"),
         ({"X_test": np.empty((0, 2))}, "X_test"),
         ({"X_test": [[1, 2, 3]]}, "feature"),
     ],
@@ -316,7 +316,7 @@ def test_wrong_arguments_are_said(options, message):
 
 
 def test_scikit_learns_checks_of_the_two_transformers():
-    bad, count = not_passed("audit.transformers.PositiveLogarithm", "audit.transformers.FisherScaler")
+    bad, count = not_passed("scaling.PositiveLogarithm", "scaling.FisherScaler")
     assert not bad
     assert count > 80
 
