@@ -175,7 +175,10 @@ def _grid(column: FloatArray, ulps: int) -> FeatureReading | None:
         off = np.abs(shares * cells - np.rint(shares * cells)) > tolerance * cells
         if not off.any():
             break
-        cells = math.lcm(cells, _simplest_denominator(float(shares[off.argmax()]), tolerance))
+        finer = math.lcm(cells, _simplest_denominator(float(shares[off.argmax()]), tolerance))
+        if finer == cells:  # on the edge of the tolerance, where rounding has the last word
+            return None
+        cells = finer
     if cells > most_cells or not _is_no_coincidence(len(values), cells, tolerance):
         return None
     found = FeatureReading("grid", 0, float(values[0]), Fraction(spread / cells), rounding)
