@@ -80,6 +80,7 @@ def drawn(kind: str, seed: int, n_points: int = 4, n_rows: int = 6) -> tuple[Tra
     labels = np.where(order >= rng.integers(1, m), 1, -1)
     try:
         training_set = TrainingSet(rows, labels)
+        _ = training_set.conditioned
         if not is_separable(training_set):
             return None
     except InputError:  # refused: values that vanish beside their range

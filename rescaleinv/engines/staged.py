@@ -22,7 +22,7 @@ from rescaleinv.engines.branch.free.engine import TreeEngine
 from rescaleinv.engines.branch.free.tree import Budget
 from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.engines.search.flips import Flip, FlipSearch, SearchBudget
-from rescaleinv.errors import CertificateError, InputError, SolverError
+from rescaleinv.errors import CertificateError, InputError, InseparableError, SolverError
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
 
@@ -137,8 +137,12 @@ class StagedEngine(Engine):
         return {name: value for name, value in self.__dict__.items() if name != "_search"}
 
     @cached_property
-    def _search(self) -> FlipSearch:
-        return FlipSearch(self.training_set, seed=self.seed)
+    def _search(self) -> FlipSearch | None:
+        """None where floats lose the first vertex: the trees, whose last word is exact, are then on their own."""
+        try:
+            return FlipSearch(self.training_set, seed=self.seed)
+        except (InseparableError, SolverError):  # the exact SVM was found before: the classes are separable
+            return None
 
     def precompute(self) -> None:
         """The SVM at one scaling, exactly, and the first vertex of the search."""
@@ -176,7 +180,7 @@ class StagedEngine(Engine):
 
     def _search_flips(self, rows: FloatArray, answers: list[_Answer], sweeps: int, programs: int | None) -> None:
         left = self._still_open(answers, programs)
-        if not left.size:
+        if not left.size or self._search is None:
             return
         seconds = None if self.time_limit is None else _SHARE_OF_SEARCH * self.time_limit * len(left)
         common = _COMMON_SWEEPS if sweeps == _ROUNDS[0][0] else 0
@@ -237,7 +241,7 @@ class StagedEngine(Engine):
         """The L1-SVM at the costs of a relaxed solution: at a node of the tree it finds flips that no other search does."""
         conditioning = self.training_set.conditioning
         given = np.ldexp(costs, -conditioning.exponent)
-        if not given.max() > 0:
+        if self._search is None or not 0 < given.max() < np.inf:
             return None
         given = np.maximum(given / given.max(), _LEAST_COST)
         try:
@@ -253,6 +257,8 @@ class StagedEngine(Engine):
     def _reason(self, row: FloatArray, answer: _Answer) -> str:
         if answer.code != Verdict.UNKNOWN:
             return ""
+        if self._search is None:
+            return self._obstacle(answer)
         nearest = self._search.least_value(row, int(self._sides(row[None])[0]))
         seen = f"the nearest decision value seen to the other side is {nearest:.3g} (the margin is 1)"
         return f"{self._obstacle(answer)}; {seen}"

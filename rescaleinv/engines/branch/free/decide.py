@@ -136,8 +136,12 @@ def decide(
         if vertex is not None and side * search.value(vertex) < 0:
             raise _Flip(vertex)
 
+    try:
+        margins = problem.G
+    except OverflowError:
+        return Decision(Verdict.UNKNOWN, "the units of the features are too unlike for the tree's floats", tie=True)
     tree = Tree(
-        problem.G,
+        margins,
         problem.positive,
         np.full(training_set.n_rows, np.inf),
         budget,
