@@ -271,7 +271,7 @@ def _series(given: Any, what: str) -> pd.Series:
 def _column(given: Any, what: str, n_points: int) -> list[Any]:
     labels: list[Any] = _series(given, what).tolist()
     if len(labels) != n_points:
-        raise InputError(f"{what} has {len(labels)} label(s) for {n_points} verdict(s); one a point is needed")
+        raise InputError(f"{what} has {len(labels)} label(s) for {n_points} verdict(s); one per point is needed")
     return labels
 
 

@@ -265,7 +265,7 @@ class Verdicts:
         return f"{len(self)} points: {', '.join(parts) or 'none'}"
 
     def to_frame(self) -> pd.DataFrame:
-        """A pandas data frame, one row a point."""
+        """A pandas data frame, one row per point."""
         import pandas as pd
 
         words = [verdict_words(code) for code in self.code.tolist()]

@@ -198,7 +198,7 @@ def _truth(y_test: Any, model: RescaleInvariantSVC, n: int) -> npt.NDArray[np.in
         raise InputError(f"y_test is {y_test!r}; a sequence with one label per point is needed")
     labels = list(y_test)
     if len(labels) != n:
-        raise InputError(f"y_test has {len(labels)} labels for {n} points; one a point is needed, None if not known")
+        raise InputError(f"y_test has {len(labels)} labels for {n} points; one per point is needed, None if not known")
     negative, positive = model.classes_.tolist()
     signs = np.zeros(n, dtype=np.int8)
     for i, label in enumerate(labels):

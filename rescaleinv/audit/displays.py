@@ -13,7 +13,7 @@ from rescaleinv.verdict import Verdict
 
 
 class ScalingsDisplay:
-    """The label of every point after every scaling, and above them the verdicts: one column a point.
+    """The label of every point after every scaling, and above them the verdicts: one column per point.
 
     A column of one colour is a point whose label no scaling changes. Points are sorted by verdict, then by how many of the
     scalings call them positive.

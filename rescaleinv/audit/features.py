@@ -29,7 +29,7 @@ class SingleFeature:
         For each point the power k of two nearest to 0 for which the feature times 2**k gives it another label; 0 where
         none was found.
     signs : int8 array
-        One row for each of the units that were tried, one column a point: 1 positive, -1 negative, 0 where the decision
+        One row for each of the units that were tried, one column per point: 1 positive, -1 negative, 0 where the decision
         value is too near to zero for a float to have a sign.
     """
 

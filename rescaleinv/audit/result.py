@@ -29,7 +29,7 @@ class SVMAtRescaling(NamedTuple):
     """An SVM of rescaled features, and what it makes of one point, feature by feature.
 
     ``value`` is its decision value, the sum of ``base`` (its value at the mean of the training rows) and ``contributions``
-    (one a feature: weight times the distance from that mean); ``name`` says in words what was rescaled.
+    (one per feature: weight times the distance from that mean); ``name`` says in words what was rescaled.
     """
 
     name: str
@@ -116,7 +116,7 @@ class Audit:
 
     @cached_property
     def signs(self) -> npt.NDArray[np.int8]:
-        """One row a scaling, one column a point: 1 positive, -1 negative, 0 where the scaling has no labels."""
+        """One row per scaling, one column per point: 1 positive, -1 negative, 0 where the scaling has no labels."""
         rows = [scaling.signs(self.verdicts.code) for scaling in self.scalings]
         rows[0] = np.where(self.values >= 0, 1, -1).astype(np.int8)  # the plain SVM's labels are exact
         return np.vstack(rows)
@@ -172,7 +172,7 @@ class Audit:
 
     @property
     def features(self) -> pd.DataFrame:
-        """One row a feature: shares of the points, nan where not known.
+        """One row per feature: shares of the points, nan where not known.
 
         "alone": those whose label changes when this feature alone is rescaled, by a factor from 1/1024 to 1024 (at least
         so many: what was not found between the factors tried is not counted). "neutral without": those that are neutral
@@ -207,7 +207,7 @@ class Audit:
         ]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a point: verdict, interval, radius, the label after each scaling, the features that change it alone."""
+        """One row per point: verdict, interval, radius, the label after each scaling, the features that change it alone."""
         import pandas as pd
 
         frame = pd.DataFrame({"point": self.point_names})

@@ -213,7 +213,7 @@ def certify_dask(model: RescaleInvariantSVC, collection: Any) -> Any:
     _check_model(model)
     if isinstance(collection, da.Array):
         if collection.ndim != 2:
-            raise InputError(f"the array has {collection.ndim} dimension(s); one row a point is needed")
+            raise InputError(f"the array has {collection.ndim} dimension(s); one row per point is needed")
         collection = dd.from_dask_array(collection.rechunk({1: -1}), columns=feature_names(model))
     if not isinstance(collection, dd.DataFrame):
         raise InputError(f"a Dask data frame or array is needed, {type(collection).__name__} was given")

@@ -137,7 +137,7 @@ def _part_with_stored_model(task: Task) -> Part:
 
 @lru_cache(maxsize=1)
 def _stored_model(folder: str, run: str) -> RescaleInvariantSVC:
-    """The model of a run, which ``run`` (a digest) identifies; read once a process."""
+    """The model of a run, which ``run`` (a digest) identifies; read once per process."""
     return RescaleInvariantSVC._load(RunFolder(folder).model_path, trusted=True)  # the run wrote it, and knows its hash
 
 

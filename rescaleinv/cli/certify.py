@@ -117,7 +117,7 @@ def _writing(work: Callable[[], Any], where: Any) -> Any:
 
 
 def _result(verdicts: Verdicts, test: pd.DataFrame, labels: npt.NDArray[Any], keep: list[str]) -> pd.DataFrame:
-    """One row a point: its number, the columns to keep, the plain SVM's label, the verdict."""
+    """One row per point: its number, the columns to keep, the plain SVM's label, the verdict."""
     frame = verdicts.to_frame()
     frame.insert(0, "row", np.arange(1, len(frame) + 1))
     frame.insert(1, "label", labels.astype(str))

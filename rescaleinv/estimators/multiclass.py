@@ -93,7 +93,7 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
         """A value for each class from those of the binary classifiers, one column each."""
 
     def predict_set(self, X: Any) -> BoolArray:
-        """For each point, which classes some rescaling could give it: bool, one column a class, never a row of False."""
+        """For each point, which classes some rescaling could give it: bool, one column per class, never a row of False."""
         check_is_fitted(self)
         checked_features(self, X, fitting=False)
         if len(self.classes_) == 2:

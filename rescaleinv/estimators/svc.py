@@ -268,7 +268,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         return labels
 
     def precompute(self) -> Self:
-        """Do now what the first ``certify`` would do: whatever the engine needs once a training set."""
+        """Do now what the first ``certify`` would do: whatever the engine needs once per training set."""
         check_is_fitted(self)
         self.engine_.engine.precompute()
         return self
