@@ -20,7 +20,7 @@ def shown(value: Any) -> str:
     """A value as a message shows it: on one line, and not all of it if it is long.
 
     >>> shown([[1, 2]] * 100)
-    '[[1, 2], [1, 2], [1, 2], [1, 2], [1, 2], [1, 2], [1, 2], [1, 2], [1, 2 …'
+    '[[1, 2], [1, 2], [1, 2], [1, 2], [1, 2], [1, 2], [1, 2], [1, 2], [1, 2], [1, 2 …'
     """
     text = " ".join(repr(value).split())
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 2].rstrip()} …"

@@ -117,7 +117,7 @@ class Told:
     def certify(self, features):
         code, lower, upper = np.array([[self.code], [self.lower], [self.upper]])
         nothing = np.array([""], dtype=object)
-        return Verdicts(code.astype(np.int8), lower, upper, nothing, nothing, features, None)
+        return Verdicts(code.astype(np.int8), lower, upper, nothing, nothing, np.asarray(features, dtype=float), None)
 
 
 def sets_of(kind, told, n_classes=3):

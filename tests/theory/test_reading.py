@@ -94,7 +94,7 @@ def test_shipped_data_and_what_scalers_make_of_them(name):
             (1 / column.std(), -column.mean() / column.std()),
             (0.1, 0.0),
             (2.54, 0.0),
-            (rng.normal() ** 2, 3.0),
+            (0.4 + rng.random(), 3.0),
         ):
             scaled = column * factor + shift
             assert values_are_affine(whole, read_feature(scaled).values(scaled))
@@ -104,7 +104,7 @@ def test_points_on_the_grid_between_its_values_and_anywhere_else():
     column = (np.array([0.0, 1, 3, 4, 9]) - 3.4) / 3.1
     read = read_feature(column)
     assert read.kind == "grid"
-    raw = np.array([2, 5, -7, 1.5, 2.7, 100])
+    raw = np.array([2, 5, -7, 1.5, 2.7, 11])
     assert read.values((raw - 3.4) / 3.1).tolist() == raw.tolist()
     elsewhere = np.array([0.123456789012345678, np.pi])
     back = [Fraction(read.origin) + read.unit * Fraction(v) for v in read.values(elsewhere).tolist()]

@@ -130,7 +130,8 @@ def test_a_gap_of_one_bit_is_a_gap():
     corners = [[0.0, 1.0], [1.0, 0.0]]
     off = [0.5, float(np.nextafter(0.5, 1))]
     assert not is_separable(TrainingSet([*corners, [0.5, 0.5]], [1, 1, -1]))
-    assert is_separable(TrainingSet([*corners, off], [1, 1, -1]))
+    assert is_separable(TrainingSet([*corners, off], [1, 1, -1], read_as="float"))
+    assert not is_separable(TrainingSet([*corners, off], [1, 1, -1]))  # as written: a grid of halves
 
 
 def test_a_hundred_thousand_rows():
