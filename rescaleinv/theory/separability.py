@@ -181,19 +181,31 @@ def _largest_removable(signs: npt.NDArray[np.int8], slack: FloatArray) -> int:
 def _without(training_set: TrainingSet, kept: list[int], margins: FloatArray, bad: npt.NDArray[np.bool_]) -> list[int]:
     """Leave the bad rows out, but never the last row of a class, and always at least one row.
 
-    The least bad row of a class stays. Where no bad row can go, the row with the least margin that can does.
+    The least bad row of a class stays; of several, the one that is farthest outside of the other class's range in some
+    feature. Where no bad row can go, the row with the least margin that can does.
     """
     signs = training_set.signs[kept]
     going = bad.copy()
     for sign in (1, -1):
         members = np.flatnonzero(signs == sign)
         if going[members].all():
-            going[members[margins[members].argmax()]] = False
+            best = members[margins[members] == margins[members].max()]
+            going[best[_outside(training_set.features[kept], best, signs != sign).argmax()]] = False
     if not going.any():
         if len(kept) == 2:
             return _any_two_that_differ(training_set)
         going[_largest_removable(signs, -margins)] = True
     return [row for row, gone in zip(kept, going, strict=True) if not gone]
+
+
+def _outside(features: FloatArray, members: IntArray, others: npt.NDArray[np.bool_]) -> FloatArray:
+    """How far each member lies outside of the others' range, in the feature where that is most, in units of its spread."""
+    spread = np.ptp(features, axis=0)
+    units = np.where(spread > 0, spread, 1.0)
+    low, high = features[others].min(axis=0), features[others].max(axis=0)
+    rows = features[members]
+    found: FloatArray = (np.maximum(rows - high, low - rows) / units).max(axis=1).round(7)
+    return found
 
 
 def _any_two_that_differ(training_set: TrainingSet) -> list[int]:

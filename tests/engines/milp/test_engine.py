@@ -117,7 +117,10 @@ def test_ties_and_points_next_to_them(shift):
         if ties:
             points = np.array(ties) + shift * np.ldexp(1.0, training_set.conditioning.exponent)
             expected = reference(training_set, points)
-            assert MilpEngine(training_set, shortcuts=False).certify(points).code.tolist() == expected
+            found = MilpEngine(training_set, shortcuts=False).certify(points).code.tolist()
+            # next to a tie a float solver's "infeasible" is not believed: the verdict may be UNKNOWN, never another one
+            assert all(code in (truth, Verdict.UNKNOWN) for code, truth in zip(found, expected, strict=True))
+            assert shift or found == expected
             seen += [(v, exact_range(training_set, p)[1] == 0) for v, p in zip(expected, ties, strict=True)]
     assert len(seen) > 30
     assert {verdict for verdict, _ in seen} == {-1, 0, 1}
