@@ -153,3 +153,15 @@ def drawn_from(name: str, seed: int, rows: int = 25) -> tuple[TrainingSet, np.nd
 def random_rescaling(rng: np.random.Generator, n_features: int, decades: float = 3) -> np.ndarray:
     """Factors that are log-uniform between 10**-decades and 10**decades."""
     return 10.0 ** rng.uniform(-decades, decades, n_features)
+
+
+def real_sized():
+    """18 features, 60 rows: far beyond the enumeration."""
+    rng = np.random.default_rng(3)
+    labels = np.where(np.arange(60) % 2, 1, -1)
+    features = rng.normal(size=(60, 18)) + 0.9 * labels[:, None] * rng.random(18)
+    weights = rng.normal(size=18)
+    scores = features @ weights
+    gap = np.median(scores[labels > 0]) - np.median(scores[labels < 0])
+    features += np.outer(labels * (3 * abs(gap) + 3), weights) / (weights @ weights)
+    return TrainingSet(np.round(features, 2), labels)

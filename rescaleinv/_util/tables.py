@@ -57,7 +57,8 @@ def read_table(path: str | Path, text: str | None = None) -> pd.DataFrame:
 
 
 def _is_missing(value: object) -> bool:
-    return value is None or value == "" or value != value or type(value).__name__ == "NAType"
+    # NA first: what it is compared with has no truth value
+    return value is None or type(value).__name__ == "NAType" or value == "" or value != value
 
 
 def _read_csv(path: str | Path, text: str | None) -> pd.DataFrame:

@@ -3,12 +3,9 @@
 import json
 import multiprocessing
 import os
-import shutil
 import signal
-import subprocess
 import sys
 import time
-from dataclasses import replace
 from functools import partial
 from multiprocessing import forkserver
 from pathlib import Path
@@ -18,54 +15,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from batch_runs import NAMES, contents, fragments
 
 import rescaleinv
-from rescaleinv import BatchError, InputError, RescaleInvariantSVC, Verdict, batch, certify_dask, certify_files
+from rescaleinv import InputError, RescaleInvariantSVC, Verdict, batch, certify_dask, certify_files
 from rescaleinv.batch import csv_groups, streams, workers
 from rescaleinv.batch.manifest import RunFolder
-from rescaleinv.datasets import load
 
-NAMES = ["clump", "size", "shape", "adhesion"]
 PATIENCE = 120  # seconds until a process that should have done something counts as stuck
-
-
-@pytest.fixture(scope="module")
-def table():
-    features, labels, _ = load("breast_cancer_wisconsin")
-    frame = pd.DataFrame(np.asarray(features, dtype=float)[:, :4], columns=NAMES)
-    return frame.assign(label=np.asarray(labels)).drop(index=12)  # without it the first rows are separable
-
-
-@pytest.fixture(scope="module")
-def model(table):
-    return RescaleInvariantSVC().fit(table[NAMES][:16], table["label"][:16])
-
-
-@pytest.fixture(scope="module")
-def points(table):
-    """Points with an identifier, and columns that a model must not mind."""
-    frame = table[16:266][[*reversed(NAMES), "label"]].reset_index(drop=True)
-    return frame.assign(id=[f"patient {i}" for i in frame.index])
-
-
-@pytest.fixture
-def inputs(tmp_path, points):
-    """The points in three files: 100 rows as CSV, 30 and 120 as Parquet."""
-    folder = tmp_path / "inputs"
-    folder.mkdir()
-    points[:100].to_csv(folder / "a.csv", index=False)
-    points[100:130].to_parquet(folder / "b.parquet", index=False)
-    points[130:].to_parquet(folder / "c.parquet", index=False, row_group_size=50)
-    return folder
-
-
-def contents(folder):
-    """All parts, byte for byte."""
-    return {path.name: path.read_bytes() for path in folder.glob("part-*")}
-
-
-def fragments(folder):
-    return [path for path in folder.rglob("*") if ".part" in path.name.removesuffix(".parquet")]
 
 
 # --- the result -----------------------------------------------------------------------------------------------------
@@ -220,100 +177,10 @@ def test_the_inputs_may_move_together(model, inputs, tmp_path):
     assert len(contents(out)) == 5
 
 
-@pytest.fixture
-def run(model, inputs, tmp_path):
-    """A finished run, and how to go on with it."""
-    out = tmp_path / "out"
-    go_on = partial(certify_files, model, inputs, out, chunk_rows=60)
-    go_on()
-    return out, go_on
-
-
-def edited(path, old, new):
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
-
-
-def cut(path):
-    path.write_bytes(path.read_bytes()[:-20])
-
-
-DAMAGE = {
-    "edited run": (lambda out: edited(out / "_run/run.json", "60", "61"), r"run\.json was edited or is damaged"),
-    "cut run": (lambda out: cut(out / "_run/run.json"), r"run\.json is damaged .*delete this one to start again"),
-    "another kind of run": (lambda out: (out / "_run/run.json").write_text("[]"), r"run\.json is damaged"),
-    "no run": (lambda out: (out / "_run/run.json").unlink(), r"run\.json is missing; choose another folder"),
-    "no model": (lambda out: (out / "_run/model.npz").unlink(), r"model\.npz is missing or damaged"),
-    "cut model": (lambda out: cut(out / "_run/model.npz"), r"model\.npz is missing or damaged"),
-    "edited note": (
-        lambda out: edited(out / "_run/part-00000002.json", '"neutral": ', '"neutral": 1'),
-        r"part-00000002\.json was edited or is damaged: .*; delete it, and its part is made again",
-    ),
-    "empty note": (
-        lambda out: (out / "_run/part-00000002.json").write_bytes(b""),
-        r"part-00000002\.json is damaged .*; delete it, and its part is made again",
-    ),
-    "note of another part": (
-        lambda out: shutil.copy(out / "_run/part-00000001.json", out / "_run/part-00000002.json"),
-        r"part-00000002\.json does not belong here",
-    ),
-    "changed part": (
-        lambda out: (out / "part-00000002.parquet").write_bytes(b"else"),
-        r"part-00000002\.parquet is not what this run wrote; delete it, and it is made again",
-    ),
-    "part of another part": (
-        lambda out: shutil.copy(out / "part-00000001.parquet", out / "part-00000002.parquet"),
-        r"part-00000002\.parquet is not what this run wrote",
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", DAMAGE)
-def test_a_damaged_run_is_refused(run, kind):
-    out, go_on = run
-    damage, message = DAMAGE[kind]
-    damage(out)
-    with pytest.raises(InputError, match=message):
-        go_on()
-
-
 def test_inputs_without_any_rows(model, tmp_path):
     (tmp_path / "points.csv").write_text(",".join(NAMES) + "\n")
     with pytest.raises(InputError, match=r"there are no rows in points\.csv"):
         certify_files(model, tmp_path / "points.csv", tmp_path / "out")
-
-
-@pytest.mark.parametrize("kind", ["edited note", "empty note", "note of another part", "changed part"])
-def test_what_the_message_says_helps(run, kind):
-    out, go_on = run
-    before = contents(out)
-    DAMAGE[kind][0](out)
-    with pytest.raises(InputError, match="delete it, and") as refusal:
-        go_on()
-    Path(str(refusal.value).split(": ")[0].split(" is ")[0].split(" was ")[0].split(" does ")[0]).unlink()
-    go_on()
-    assert contents(out) == before
-
-
-def test_another_run_is_refused(run, table, inputs, points):
-    out, go_on = run
-    certify = partial(certify_files, out=out)
-    other = RescaleInvariantSVC().fit(table[NAMES][:17], table["label"][:17])
-    with pytest.raises(InputError, match="was made with another model; choose another folder, or delete this one"):
-        certify(other, inputs, chunk_rows=60)
-    with pytest.raises(InputError, match=r"was made with chunk_rows=60, and now it is 50"):
-        go_on(chunk_rows=50)
-    with pytest.raises(InputError, match=r"was made with keep=\[\], and now it is \['id'\]"):
-        go_on(keep=["id"])
-    (inputs / "b.parquet").rename(inputs / "z.parquet")
-    with pytest.raises(InputError, match=r"made from other inputs \(a.csv, b.parquet, c.parquet\) than are given now"):
-        go_on()
-    (inputs / "z.parquet").rename(inputs / "b.parquet")
-    go_on()
-    points[1:101].to_csv(inputs / "a.csv", index=False)
-    with pytest.raises(InputError, match=r"was made from another version of a\.csv"):
-        go_on()
 
 
 def test_parameters_belong_to_the_model(run, table, inputs):
@@ -328,31 +195,6 @@ def test_another_version_of_the_package_is_refused(run, monkeypatch):
     monkeypatch.setattr(batch, "__version__", "99")
     with pytest.raises(InputError, match=r"was made with package='.*', and now it is '99'"):
         go_on()
-
-
-def test_notes_of_another_run_are_refused(run, model, inputs, tmp_path):
-    out, go_on = run
-    certify_files(model, inputs, tmp_path / "other", chunk_rows=50)
-    shutil.copy(tmp_path / "other/_run/part-00000001.json", out / "_run/part-00000001.json")
-    with pytest.raises(InputError, match=r"part-00000001\.json does not belong here"):
-        go_on()
-
-
-def test_a_folder_of_something_else_is_left_alone(model, inputs, tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.txt").write_text("all of it", encoding="utf-8")
-    with pytest.raises(InputError, match="has files of something else"):
-        certify_files(model, inputs, tmp_path / "mine")
-    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
-    with pytest.raises(InputError, match="is a file; a folder"):
-        certify_files(model, inputs, tmp_path / "mine" / "thesis.txt")
-
-
-def test_one_run_at_a_time(run):
-    out, go_on = run
-    with RunFolder(out).opened(), pytest.raises(InputError, match="is being written by another run"):
-        go_on()
-    go_on()
 
 
 # --- killed ---------------------------------------------------------------------------------------------------------
@@ -455,70 +297,6 @@ def test_killed_at_any_line(model, inputs, tmp_path, quick_start):
         certify_files(model, inputs, out, chunk_rows=100)
         assert contents(out) == wanted
         assert not fragments(out)
-
-
-def test_a_helper_that_is_killed_ends_the_run_which_can_go_on(model, inputs, tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    certify_files(model, inputs, tmp_path / "one go", chunk_rows=10)
-    real = workers._part_with_stored_model
-
-    def deadly(task):
-        if os.getpid() != task.owner:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return real(task)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(workers, "_part_with_stored_model", deadly)
-        with pytest.raises(BatchError, match="a process was killed, perhaps because memory ran out"):
-            certify_files(model, inputs, out, chunk_rows=10, n_jobs=2)
-    certify_files(model, inputs, out, chunk_rows=10)
-    assert contents(out) == contents(tmp_path / "one go")
-
-
-def test_an_error_in_a_helper_is_told_as_it_is(model, points, tmp_path):
-    text = points[NAMES].astype(str)
-    text.loc[200, "size"] = "large"
-    text.to_csv(tmp_path / "points.csv", index=False)
-    with pytest.raises(InputError, match=r"points\.csv has 'large' in row 200, column 'size'"):
-        certify_files(model, tmp_path / "points.csv", tmp_path / "out", chunk_rows=10, n_jobs=2)
-
-
-ORPHAN = """
-import os, sys, time
-from joblib.externals.loky import ProcessPoolExecutor
-from rescaleinv.batch import workers
-
-def stay(owner):
-    workers._end_with(owner)
-    print(os.getpid(), flush=True)
-    time.sleep(30)
-    print("still there", flush=True)
-    os._exit(0)  # so that this ends if it fails
-
-ProcessPoolExecutor(1).submit(stay, os.getpid())
-time.sleep(600)
-"""
-
-
-def test_helpers_do_not_outlive_a_killed_run():
-    environment = {**os.environ, "PYTHONPATH": str(Path(rescaleinv.__file__).parent.parent)}
-    with subprocess.Popen([sys.executable, "-c", ORPHAN], stdout=subprocess.PIPE, env=environment, text=True) as parent:
-        assert int(parent.stdout.readline()) != parent.pid
-        parent.kill()
-        # the pipe ends when nobody holds it any more, neither the parent nor the helper
-        assert parent.stdout.read() == ""
-
-
-def test_helpers_watch_the_process_that_they_work_for(monkeypatch):
-    watched = []
-    monkeypatch.setattr(workers, "_end_with", watched.append)
-    monkeypatch.setattr(workers, "_stored_model", lambda folder, run: None)
-    monkeypatch.setattr(workers, "make_part", lambda task, model: None)
-    task = workers.Task("", "", 0, (), streams.Columns(()), os.getpid())
-    workers._part_with_stored_model(task)
-    assert watched == []
-    workers._part_with_stored_model(replace(task, owner=os.getppid()))
-    assert watched == [os.getppid()]
 
 
 # --- Dask -----------------------------------------------------------------------------------------------------------
@@ -706,21 +484,6 @@ def test_the_number_of_jobs_is_not_the_model(table, inputs, tmp_path):
     assert certify_files(RescaleInvariantSVC().fit(rows, labels), inputs, tmp_path / "out") == summary
     stored = RescaleInvariantSVC.load(RunFolder(tmp_path / "out").model_path)
     assert stored.n_jobs == 1  # each process has one thread
-
-
-@pytest.mark.parametrize("name", ["part-00000099.parquet", "part-x.parquet", "other.parquet"])
-def test_a_foreign_table_in_the_folder_is_noticed(model, inputs, tmp_path, name):
-    certify_files(model, inputs, tmp_path / "out")
-    shutil.copy(inputs / "b.parquet", tmp_path / "out" / name)
-    with pytest.raises(InputError, match=f"{name} is not a part of this run, which has 1"):
-        certify_files(model, inputs, tmp_path / "out")
-
-
-def test_a_deeply_nested_description_is_damage(model, inputs, tmp_path):
-    certify_files(model, inputs, tmp_path / "out")
-    (tmp_path / "out" / "_run" / "run.json").write_text("[" * 100_000 + "]" * 100_000)
-    with pytest.raises(InputError, match=r"run\.json is damaged"):
-        certify_files(model, inputs, tmp_path / "out")
 
 
 def test_folders_that_can_not_be_used(model, inputs, tmp_path):

@@ -1,28 +1,15 @@
 """Files by row numbers: which files are meant, where the rows of a CSV file are, and what is refused."""
 
-import csv
-import io
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from table_files import all_rows, write_csv
 
 from rescaleinv import InputError
-from rescaleinv.batch import csv_groups, streams
-from rescaleinv.batch.streams import Columns, choose_columns, find_files, read_rows, survey
-
-
-def write_csv(path, rows):
-    pd.DataFrame(rows).to_csv(path, index=False)
-    return path
-
-
-def all_rows(file, columns, start=0, stop=None):
-    tables = list(read_rows(file, start, file.n_rows if stop is None else stop, columns))
-    return pa.concat_tables(tables).to_pandas()
-
+from rescaleinv.batch import streams
+from rescaleinv.batch.streams import Columns, choose_columns, find_files, survey
 
 # --- which files ----------------------------------------------------------------------------------------------------
 
@@ -65,95 +52,6 @@ def test_names_are_those_below_the_shared_folder(tmp_path):
         write_csv(tmp_path / year / "points.csv", {"x": [1]})
     assert [file.name for file in survey(find_files(tmp_path))] == ["2024/points.csv", "2025/points.csv"]
     assert [file.name for file in survey([tmp_path / "2024" / "points.csv"])] == ["points.csv"]
-
-
-# --- rows of CSV files ----------------------------------------------------------------------------------------------
-
-
-def awkward_text(rng, n_rows):
-    """A CSV text with line ends and quotes in its fields, blank lines, either kind of line end, perhaps none at the end."""
-    end = rng.choice(["\n", "\r\n"])
-    fields = ["plain", "", "two\nlines", 'a "word"', ",", "end\r\nof line", "\n", "NA"]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator=str(end))
-    text.write(str(rng.choice(["", "\ufeff", end])))
-    writer.writerow(["x", "na\nme" if rng.random() < 0.3 else "name", "y"])
-    for i in range(n_rows):
-        writer.writerow([i / 7, str(rng.choice(fields)), "" if rng.random() < 0.2 else -i])
-        if rng.random() < 0.2:
-            text.write(str(end))
-    return text.getvalue().rstrip("\r\n") if rng.random() < 0.5 else text.getvalue()
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_any_rows_of_an_awkward_file_are_those_that_the_standard_library_reads(tmp_path, monkeypatch, seed):
-    rng = np.random.default_rng(seed)
-    monkeypatch.setattr(csv_groups, "GROUP_ROWS", int(rng.integers(1, 9)))
-    monkeypatch.setattr(csv_groups, "_BYTES_AT_A_TIME", int(rng.choice([1, 2, 3, 7, 50, 10_000])))
-    n_rows = int(rng.integers(1, 40))
-    path = tmp_path / "awkward.csv"
-    text = awkward_text(rng, n_rows)
-    path.write_bytes(text.encode())
-    header, *records = [record for record in csv.reader(io.StringIO(text.lstrip("\ufeff"), newline="")) if record]
-    (file,) = survey([path])
-    assert file.schema.names == header
-    assert file.n_rows == n_rows == len(records)
-    for _ in range(5):
-        start, stop = sorted(rng.choice(n_rows + 1, 2, replace=False).tolist())
-        found = all_rows(file, Columns(("y", "x"), (header[1],)), start, stop)
-        wanted = records[start:stop]
-        assert found[header[1]].tolist() == [record[1] for record in wanted]
-        assert found["x"].tolist() == [float(record[0]) for record in wanted]
-        np.testing.assert_array_equal(found["y"], [float(record[2] or "nan") for record in wanted])
-
-
-def test_numbers_are_the_nearest_floats(tmp_path):
-    values = np.random.default_rng(0).normal(size=500) * 10.0 ** np.arange(-250, 250)
-    path = tmp_path / "numbers.csv"
-    path.write_text("x\n" + "\n".join(map(repr, values.tolist())), encoding="utf-8")
-    (file,) = survey([path])
-    assert all_rows(file, Columns(("x",)))["x"].tolist() == values.tolist()
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "is empty; a first line with the names"),
-        ("\n\r\n\n", "is empty; a first line with the names"),
-        ("x,x\n1,2\n", "has the column 'x' twice"),
-        ("x,y\r1,2\r3,4\r", "lines that end in a carriage return alone"),
-        ("x,\xe9\n", "is not a CSV table in UTF-8"),
-    ],
-)
-def test_what_is_no_csv_table(tmp_path, text, message):
-    path = tmp_path / "bad.csv"
-    path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(InputError, match=message):
-        survey([path])
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("x,y\n1,NA\n2,3\n4,five\n", r"bad\.csv has 'five' in row 2, column 'y', where numbers belong"),
-        ("x,y\n1,2\n3\n", r"bad\.csv, rows 0 to 1: .*Expected 2 columns, got 1"),
-        ('x,y\n1,2\n3,"4\n5,6\n', r"bad\.csv"),
-        ("x,y\n1,2\n   \n", r"bad\.csv"),
-    ],
-)
-def test_rows_that_can_not_be_read(tmp_path, text, message):
-    path = tmp_path / "bad.csv"
-    path.write_text(text, encoding="utf-8")
-    (file,) = survey([path])
-    with pytest.raises(InputError, match=message):
-        all_rows(file, Columns(("x", "y")))
-
-
-def test_a_row_is_named_by_its_number_in_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_groups, "GROUP_ROWS", 3)
-    (file,) = survey([write_csv(tmp_path / "long.csv", {"x": [*range(10), "ten", 11]})])
-    with pytest.raises(InputError, match="has 'ten' in row 10, column 'x'"):
-        all_rows(file, Columns(("x",)), 8, 12)
 
 
 # --- rows of Parquet files ------------------------------------------------------------------------------------------
@@ -262,16 +160,3 @@ def test_unsigned_and_dictionary_columns(tmp_path):
     for file in survey([tmp_path / "u.parquet", tmp_path / "d.parquet"]):
         with pytest.raises(InputError, match="which no float equals"):
             all_rows(file, Columns(("a",)))
-
-
-# --- a header without an end ----------------------------------------------------------------------------------------
-
-
-def test_a_header_without_an_end_is_not_kept_in_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_groups, "LONGEST_HEADER", 1000)
-    monkeypatch.setattr(csv_groups, "_BYTES_AT_A_TIME", 64)
-    (tmp_path / "long.csv").write_bytes(b"a," * 10_000)
-    with pytest.raises(InputError, match="its first line is longer than 1,000 bytes; names of columns are needed"):
-        survey([tmp_path / "long.csv"])
-    (tmp_path / "fine.csv").write_bytes(b"a,b\n" + b"1,2\n" * 1000)
-    assert survey([tmp_path / "fine.csv"])[0].n_rows == 1000

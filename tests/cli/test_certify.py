@@ -5,11 +5,9 @@ import pandas as pd
 import pytest
 
 from rescaleinv._util import tables
-from rescaleinv._util.tables import read_table, write_table
 from rescaleinv.cli.main import main
 from rescaleinv.datasets import load
 from rescaleinv.engines.complex.engine import ComplexEngine
-from rescaleinv.errors import InputError
 from rescaleinv.theory.separability import separable_subset
 from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verify import main as verify
@@ -186,14 +184,6 @@ def test_without_a_label_the_usage_is_shown(capsys):
         main(["certify", "train.csv", "test.csv"])
     assert end.value.code == 2
     assert "--label" in capsys.readouterr().err
-
-
-def test_a_table_that_can_not_be_written_leaves_the_old_one(tmp_path):
-    path = tmp_path / "table.parquet"
-    write_table(pd.DataFrame({"a": [1]}), path)
-    with pytest.raises(InputError, match="twice"):
-        write_table(pd.DataFrame([[1, 2]], columns=["a", "a"]), path)
-    assert read_table(path)["a"].tolist() == [1]
 
 
 def test_identifiers_are_kept_and_columns_ignored(folder, expected, tmp_path, capsys):

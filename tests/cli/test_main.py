@@ -1,41 +1,14 @@
 """The command line as a user meets it: output, exit codes, and errors of one line."""
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from command_line import command
 
 import rescaleinv
 from rescaleinv import TrainingSet, neutral_certificate
 from rescaleinv.cli.main import main
 from rescaleinv.errors import SolverError
-
-ROOT = str(Path(rescaleinv.__file__).parent.parent)
-
-DEMO = """\
-Example 1. Three positive points and a negative one in the plane:
-  the SVM is 2.5 x1 + 2.5 x2 - 6 = 0
-Example 2. The same data with the first feature in a unit five times smaller, τ = (5, 1):
-  the SVM, in the old units, is 3 x1 + 2 x2 - 6 = 0
-  the point (-1, 4) has the value 1.5 (positive) in one and -1 (negative) in the other:
-  its label is an accident of units: neutral, checked in exact arithmetic
-Example 3. Without the point (7/5, 7/5):
-  every rescaling gives x1 + x2 - 3 = 0: no label depends on units
-"""
-
-
-def command(*arguments, encoding="utf-8", **options):
-    environment = {**os.environ, "PYTHONPATH": ROOT, "PYTHONIOENCODING": encoding}
-    return subprocess.run(
-        [sys.executable, "-m", "rescaleinv", *arguments],
-        stdout=options.pop("stdout", subprocess.PIPE),
-        stderr=subprocess.PIPE,
-        encoding=encoding,
-        env=environment,
-        **options,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -62,27 +35,6 @@ def test_without_a_command_the_help_is_shown_and_the_exit_code_tells(capsys):
 def test_version(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"rescaleinv {rescaleinv.__version__}\n"
-
-
-def test_demo(capsys):
-    assert main(["demo"]) == 0
-    captured = capsys.readouterr()
-    assert captured.out.startswith(DEMO)
-    assert "depends on the scaling: look again" in captured.out
-    assert captured.out.endswith("The certificate says 'neutral', checked in exact arithmetic.\n")
-    assert captured.err == ""
-
-
-def test_demo_as_a_program():
-    result = command("demo")
-    assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith(DEMO)
-
-
-def test_a_terminal_without_greek_letters_is_no_reason_to_fail():
-    result = command("demo", encoding="ascii")
-    assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith(DEMO.replace("τ", "?"))
 
 
 def test_a_reader_that_goes_away_is_no_reason_for_a_traceback():

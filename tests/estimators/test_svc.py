@@ -1,6 +1,5 @@
 """RescaleInvariantSVC as scikit-learn and its users meet it, and ``certify`` through pipelines and searches."""
 
-import pickle
 import warnings
 
 import joblib
@@ -30,7 +29,6 @@ from rescaleinv import (
     TrainingSet,
     Verdict,
     certify,
-    is_separable,
 )
 from rescaleinv.datasets import load
 from rescaleinv.verify import check
@@ -86,24 +84,6 @@ def test_no_rescaling_contradicts_a_strong_verdict(seed):
         assert (labels[verdicts.strongly_negative] == -1).all()
 
 
-def test_points_on_the_hyperplane_are_positive_whatever_the_rounding():
-    """Rounding would give some of these points a value below zero, against their strong verdicts."""
-    rng = np.random.default_rng(0)
-    ties = 0
-    for seed in range(40):
-        training_set = made_sets.integer_ties(seed)
-        points = rng.integers(-3, 8, (60, training_set.n_features)).astype(float)
-        clf = RescaleInvariantSVC().fit(training_set.features, training_set.signs)
-        values, positive = clf.decision_function(points), clf.predict(points) == 1
-        assert (positive == (values >= 0)).all()
-        ties += (values == 0).sum()
-        assert not (np.abs(values)[values != 0] < 1e-12).any()  # small values are exact ones
-        verdicts = clf.certify(points)
-        assert positive[verdicts.strongly_positive].all()
-        assert not positive[verdicts.strongly_negative].any()
-    assert ties > 10
-
-
 def test_fitting_and_predicting_enumerate_nothing(tumours):
     features, labels, _ = tumours
     clf = RescaleInvariantSVC().fit(features[:30], labels[:30])
@@ -132,40 +112,9 @@ def test_engines_agree(tumours):
 # --- rows that have to go -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rule", ["misclassified", "fewest", "greedy"])
-def test_rows_are_left_out_with_a_warning_that_names_them(rule):
-    with pytest.warns(LeftOutWarning, match=r"1 of 7 training rows were left out.*: rows 6;") as caught:
-        clf = RescaleInvariantSVC(drop_rule=rule).fit(*INCONSISTENT)
-    assert caught[0].message.rows == [6]
-    assert caught[0].filename == __file__  # it points at the call
-    assert clf.dropped_.tolist() == [6]
-    assert clf.training_set_.row_numbers.tolist() == [0, 1, 2, 3, 4, 5]
-    assert clf.certify([[5.1]])[0] is Verdict.STRONGLY_POSITIVE
-    assert clf.engine_.made.left_out == 1
-
-
-def test_a_warning_names_twenty_rows_at_most():
-    text = str(LeftOutWarning(list(range(50)), 100))
-    assert "19, …" in text
-    assert "20" not in text
-    again = pickle.loads(pickle.dumps(LeftOutWarning([3], 9)))
-    assert (again.rows, again.n_rows, str(again)) == ([3], 9, str(LeftOutWarning([3], 9)))
-
-
 def test_inconsistent_rows_may_be_refused():
     with pytest.raises(InseparableError, match="no hyperplane separates"):
         RescaleInvariantSVC(inconsistent="raise").fit(*INCONSISTENT)
-
-
-@pytest.mark.parametrize("rule", ["misclassified", "fewest", "greedy"])
-def test_no_class_is_emptied(rule):
-    rng = np.random.default_rng(3)
-    features, labels = rng.integers(0, 3, (30, 2)), np.r_[1, np.zeros(29, dtype=int)]
-    features[0] = 1  # one positive row, amid the others
-    with pytest.warns(LeftOutWarning):
-        clf = RescaleInvariantSVC(drop_rule=rule).fit(features, labels)
-    assert set(clf.training_set_.signs) == {1, -1}
-    assert is_separable(clf.training_set_)
 
 
 def test_one_point_with_both_labels_is_hopeless():
@@ -258,26 +207,6 @@ def test_a_hard_margin_does_not_depend_on_positive_weights():
     np.testing.assert_array_equal(weighted.coef_, plain.coef_)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 4, 6])
-def test_a_row_of_weight_two_is_as_two_rows_where_rows_must_go(seed):
-    """Unless a class is down to its last row, which is chosen in another way then."""
-    rng = np.random.default_rng(seed)
-    features, labels, weights = rng.normal(size=(25, 2)), rng.integers(0, 2, 25), rng.integers(0, 4, 25)
-    with pytest.warns(LeftOutWarning):
-        weighted = RescaleInvariantSVC().fit(features, labels, sample_weight=weights)
-    with pytest.warns(LeftOutWarning):
-        repeated = RescaleInvariantSVC().fit(features.repeat(weights, axis=0), labels.repeat(weights))
-    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6)
-
-
-def test_weights_say_which_rows_go():
-    features, labels = INCONSISTENT
-    with pytest.warns(LeftOutWarning):
-        clf = RescaleInvariantSVC(class_weight={0: 100, 1: 1}).fit(features, labels)
-    assert clf.dropped_.tolist() == [3, 4]
-    assert clf.predict([[9.2]]).tolist() == [0]
-
-
 @pytest.mark.parametrize("rule", ["fewest", "greedy"])
 def test_rules_that_count_rows_refuse_weights_that_differ(rule):
     features, labels = INCONSISTENT
@@ -287,27 +216,6 @@ def test_rules_that_count_rows_refuse_weights_that_differ(rule):
         RescaleInvariantSVC(drop_rule=rule).fit(features, labels, sample_weight=[2] * 7)
     # where nothing has to go, there is nothing to refuse
     RescaleInvariantSVC(drop_rule=rule).fit(ROWS, LABELS, sample_weight=[1, 2, 3, 4])
-
-
-def test_weights_of_a_soft_margin_are_those_of_scikit_learn():
-    data = load("pima_diabetes")
-    features, labels = StandardScaler().fit_transform(data.features)[:120], data.labels[:120]
-    weights = np.random.default_rng(0).uniform(0.1, 3, 120)
-    clf = RescaleInvariantSVC(C=0.5, class_weight={1: 3, -1: 0.5}).fit(features, labels, sample_weight=weights)
-    theirs = SVC(kernel="linear", C=0.5, tol=1e-9, class_weight={1: 3, -1: 0.5})
-    theirs.fit(features, labels, sample_weight=weights)
-    np.testing.assert_allclose(clf.coef_, theirs.coef_, atol=1e-5)
-    np.testing.assert_allclose(clf.intercept_, theirs.intercept_, atol=1e-4)
-
-
-def test_balanced_classes_have_the_same_weight():
-    features, labels = load("banknote").features[:, :2], load("banknote").labels
-    rows = np.r_[:20, 1000:1100]
-    balanced = RescaleInvariantSVC(C=0.1, class_weight="balanced").fit(features[rows], labels[rows])
-    by_hand = RescaleInvariantSVC(C=0.1).fit(
-        features[rows], labels[rows], sample_weight=np.where(labels[rows] == labels[0], 120 / 40, 120 / 200)
-    )
-    np.testing.assert_allclose(balanced.coef_, by_hand.coef_)
 
 
 # --- in the company of others ---------------------------------------------------------------------------------------

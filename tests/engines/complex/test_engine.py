@@ -16,7 +16,6 @@ from rescaleinv.engines.complex import engine as engine_module
 from rescaleinv.engines.complex import walk
 from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.engines.milp.engine import MilpEngine
-from rescaleinv.engines.redundant_rows import without_inner_rows
 from rescaleinv.errors import CertificateError, InputError, InseparableError
 from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verdict import Verdict
@@ -102,21 +101,6 @@ def test_what_an_incomplete_enumeration_leaves_open_goes_to_the_fallback():
     assert (part.code == whole.code).all()
     i = int(np.flatnonzero(part.neutral)[-1])
     assert check(part.certificate(i).to_json()) == "neutral"
-
-
-def test_a_hundred_thousand_rows_are_reduced_to_those_that_matter():
-    rng = np.random.default_rng(5)
-    rows = rng.normal(size=(100_000, 4))
-    rows = rows[np.abs(rows.sum(axis=1)) > 0.05]
-    training_set = TrainingSet(rows, np.sign(rows.sum(axis=1)))
-    reduced = without_inner_rows(training_set)
-    assert reduced.n_rows < 2000
-    kept = training_set.subset(np.sort(rng.permutation(len(rows))[:800]))
-    small = without_inner_rows(kept)
-    points = rng.normal(size=(200, 4)) / 5
-    assert small.n_rows < kept.n_rows
-    assert (ComplexEngine(small).certify(points).code == ComplexEngine(kept).certify(points).code).all()
-    assert ComplexEngine(training_set).certify(points).strong.any()
 
 
 @pytest.mark.parametrize("name", ["breast_cancer_wisconsin", "fertility", "banknote"])

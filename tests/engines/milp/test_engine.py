@@ -228,21 +228,6 @@ def test_what_cheap_arguments_settle_never_reaches_the_solver(example, monkeypat
     assert len(asked) > before
 
 
-def test_one_label_under_every_hyperplane_is_proved_in_rationals():
-    """A point on the border of what is proved by the ray: a hair beyond it, the solver must be asked."""
-    from rescaleinv.engines.forced_label import has_forced_label
-
-    training_set = TrainingSet([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [-1, 1, 1])
-
-    def proved(point):
-        exact = [Fraction(x) for x in point]
-        return has_forced_label(training_set, exact, np.array(point), 1)
-
-    assert proved([0.5, 0.5])
-    assert proved([1.0, 1.0])
-    assert not proved([0.5, 0.5 - 2.0**-53])
-
-
 # --- what goes wrong ------------------------------------------------------------------------------------------------
 
 

@@ -1,17 +1,12 @@
 """The simplex for weighted L1-SVMs against HiGHS, and its vertices against the exact closure test."""
 
-from fractions import Fraction
-
 import made_sets
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from rescaleinv.engines.search.exact import ExactVertices, solve_exactly
 from rescaleinv.engines.search.simplex import L1Simplex
 from rescaleinv.errors import InseparableError, SolverError
-from rescaleinv.theory.optimality import probe_closed_cell
-from rescaleinv.theory.rationals import solve
 from rescaleinv.theory.training_set import TrainingSet
 
 MAKERS = sorted(made_sets.MAKERS)
@@ -51,47 +46,6 @@ def test_the_optimum_is_that_of_highs(maker):
             vertex = simplex.solve(costs)
             expected = least_cost(training_set, costs)
             assert costs @ np.abs(vertex.weights) == pytest.approx(expected, rel=1e-5)
-
-
-@pytest.mark.parametrize("maker", MAKERS)
-def test_every_vertex_is_in_the_closure(maker):
-    for seed in range(7):
-        training_set = made_sets.MAKERS[maker](seed)
-        simplex = L1Simplex(training_set)
-        exact = ExactVertices(training_set)
-        rng = np.random.default_rng(seed)
-        for _ in range(4):
-            costs = np.exp(2 * rng.normal(size=training_set.n_features))
-            found = exact.of(simplex.solve(costs), costs)
-            assert found is not None
-            assert_in_closure(training_set, found)
-
-
-def assert_in_closure(training_set, vertex):
-    margins = training_set.exact_margins(vertex.weights, vertex.intercept)
-    assert min(margins) == 1
-    signs = [(w > 0) - (w < 0) for w in vertex.weights]
-    tight = [i for i, margin in enumerate(margins) if margin == 1]
-    assert probe_closed_cell(training_set, tight, signs).holds
-
-
-def test_a_vertex_that_misses_near_ties_is_mended(monkeypatch):
-    """The perturbation is larger than these ties, so that some float vertices are on the wrong side of them."""
-
-    def exact_vertices():
-        found = []
-        for seed in range(14):
-            training_set = made_sets.nearly_tied(seed)
-            simplex, exact = L1Simplex(training_set), ExactVertices(training_set)
-            rng = np.random.default_rng(seed)
-            for _ in range(4):
-                costs = np.exp(rng.normal(size=training_set.n_features))
-                found.append(exact.of(simplex.solve(costs), costs))
-        return found
-
-    assert None not in exact_vertices()
-    monkeypatch.setattr("rescaleinv.engines.search.exact.without_violation", lambda *arguments: None)
-    assert None in exact_vertices()
 
 
 def test_a_pull_moves_the_optimum_as_it_should():
@@ -144,14 +98,3 @@ def test_the_soft_margin_is_that_of_highs(seed):
             assert 1 / (costs @ np.abs(solution[:n])) == pytest.approx(
                 largest_soft_margin(training_set, costs, caps), rel=1e-5
             )
-
-
-def test_large_systems_are_solved_exactly_with_and_without_flint():
-    rng = np.random.default_rng(0)
-    matrix = rng.integers(-99, 100, (14, 14)).tolist()
-    right = rng.integers(-9, 10, 14).tolist()
-    answer = solve_exactly(matrix, [right, [1] * 14])
-    assert answer == [solve(matrix, right), solve(matrix, [1] * 14)]
-    assert all(isinstance(value, Fraction) for value in answer[0])
-    matrix[3] = matrix[5]
-    assert solve_exactly(matrix, [right]) is None

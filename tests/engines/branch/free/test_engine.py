@@ -1,14 +1,11 @@
 """Branch and bound over every rescaling against the enumeration and against classifiers of value 0; its budgets."""
 
-from fractions import Fraction
-
 import made_sets
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
 from rescaleinv.engines.branch.free.engine import TreeEngine
-from rescaleinv.engines.branch.free.tree import Budget
 from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.errors import CertificateError, InputError
 from rescaleinv.theory.svm import minimal_norm_svm
@@ -63,18 +60,6 @@ def test_a_point_on_a_classifier_is_never_strong(maker):
     assert tried >= 3
 
 
-def real_sized():
-    """18 features, 60 rows: far beyond the enumeration."""
-    rng = np.random.default_rng(3)
-    labels = np.where(np.arange(60) % 2, 1, -1)
-    features = rng.normal(size=(60, 18)) + 0.9 * labels[:, None] * rng.random(18)
-    weights = rng.normal(size=18)
-    scores = features @ weights
-    gap = np.median(scores[labels > 0]) - np.median(scores[labels < 0])
-    features += np.outer(labels * (3 * abs(gap) + 3), weights) / (weights @ weights)
-    return TrainingSet(np.round(features, 2), labels)
-
-
 @pytest.mark.parametrize(("name", "rows"), [("pima_diabetes", 120), ("breast_cancer_wisconsin", 80)])
 def test_real_data_against_the_enumeration(name, rows):
     training_set, points = made_sets.drawn_from(name, 1, rows)
@@ -100,50 +85,6 @@ def test_many_features_are_proved_and_samples_do_not_contradict():
         )
         signs = np.where(svm.decision_function(points) >= 0, 1, -1)
         assert (signs[found.strong] == found.code[found.strong]).all()
-
-
-def test_the_same_budget_of_programs_gives_the_same_result():
-    training_set = real_sized()
-    point = training_set.features[0] * 0.2
-    first, second = (TreeEngine(training_set, max_programs=300).decide(point) for _ in range(2))
-    assert (first.code, first.reason, first.refuted_share) == (second.code, second.reason, second.refuted_share)
-    assert {k: v for k, v in first.counts.items() if k != "seconds"} == {
-        k: v for k, v in second.counts.items() if k != "seconds"
-    }
-
-
-def test_an_expired_search_has_no_verdict_but_a_reason():
-    training_set = real_sized()
-    point = training_set.features[0] * 0.2
-    engine = TreeEngine(training_set)
-    by_count = engine.decide(point, Budget(programs=40))
-    by_time = engine.decide(point, Budget(seconds=1e-9))
-    assert by_count.code == by_time.code == Verdict.UNKNOWN
-    assert "40 linear programs" in by_count.reason
-    assert "time limit" in by_time.reason
-    assert by_count.certificate is by_time.certificate is by_count.flip is None
-    assert 0 <= by_count.refuted_share < 1
-
-
-def test_a_flip_that_the_hook_finds_ends_the_search():
-    training_set = real_sized()
-    point = training_set.features[0] * 0.2
-    calls = []
-    exact = TreeEngine(training_set).reference
-
-    def try_costs(costs, at):
-        calls.append(costs)
-        assert costs.shape == (18,)
-        assert (costs >= 0).all()
-        np.testing.assert_array_equal(at, point)
-        value = exact.decision_value([Fraction(x) for x in point.tolist()])
-        assert value
-        return [-w for w in exact.weights], -exact.intercept
-
-    decision = TreeEngine(training_set, try_costs=try_costs, max_programs=500).decide(point)
-    assert calls
-    assert decision.code == Verdict.NEUTRAL
-    assert decision.flip is not None
 
 
 def test_neutral_points_come_with_two_rescalings():

@@ -1,12 +1,22 @@
-"""Each condition of the checker of trees: what breaks it is refused by name, and by the second checker too."""
+"""Trees as evidence: what breaks a condition of the checker is refused by name, and the writer restates units exactly."""
 
 import copy
+from fractions import Fraction
 
 import certificate_corpus
+import made_sets
+import numpy as np
 import pytest
 import second_checker
 
 from rescaleinv import verify
+from rescaleinv.engines.branch.free import leaf_kernel as kernel
+from rescaleinv.engines.branch.free.certificates import Writer
+from rescaleinv.engines.branch.free.engine import TreeEngine
+from rescaleinv.engines.branch.free.problem import PointProblem
+from rescaleinv.engines.branch.free.tree import Fact, Leaf, Split
+from rescaleinv.theory.rationals import rational_text
+from rescaleinv.theory.training_set import TrainingSet
 
 TREES = {
     name: record["content"]
@@ -167,3 +177,68 @@ def test_a_tree_of_another_point_or_of_other_rows():
         negative = [row for row, y in zip(moved["training"]["rows"], moved["training"]["labels"], strict=True) if y < 0]
         moved["point"] = positive[0] if content["claim"] == "strongly negative" else negative[0]
         refused(moved)
+
+
+# --- the writer -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("maker", ["gaussian", "integer_ties", "proportional_features", "unlike_units"])
+def test_units_change_the_evidence_by_powers_of_two_only(maker):
+    """Features times powers of two: bounds of weights, gradients and ratios are restated, the tree is the same."""
+    training_set = made_sets.MAKERS[maker](4)
+    powers = np.arange(training_set.n_features) % 3 * 5 - 4
+    moved = TrainingSet(np.ldexp(training_set.features, powers), training_set.signs)
+    found = 0
+    for row in training_set.features[:4]:
+        first, second = (
+            TreeEngine(one, max_programs=300).decide(point)
+            for one, point in ((training_set, row), (moved, np.ldexp(row, powers)))
+        )
+        assert first.code == second.code
+        if first.certificate is None:
+            continue
+        found += 1
+        assert verify.check(second.certificate.to_json()) == verify.check(first.certificate.to_json())
+        for old, new in zip(*(entries(one.certificate.content) for one in (first, second)), strict=True):
+            if isinstance(old, list):
+                assert new[:2] == old[:2]
+                if len(old) > 2:
+                    scale = Fraction(2) ** int(powers[old[1]])
+                    scale = {"weight": 1 / scale, "gradient": scale, "ratio": scale**2}[old[0]]
+                    assert Fraction(new[2]) == Fraction(old[2]) * scale
+            elif "r" in old:
+                assert new["r"] == old["r"]
+    assert found
+
+
+def test_a_leaf_is_rounded_to_prices_that_are_on_their_limits():
+    """A weight of unknown sign gets no price at all: Σ λ_i G_i is made 0 exactly, though the floats miss it."""
+    training_set = TrainingSet([[1.0, 3], [3, 1], [-2, 0.1], [0.1, -2]], [1, 1, -1, -1])
+    problem = PointProblem.of(training_set, np.array([5.0, 5]), np.array([0.3, 0.3]))
+    G = problem.G
+    balance = np.linalg.lstsq(np.vstack([G.T, np.ones(4)]), [0, 0, 1], rcond=None)[0]
+    leaf = Leaf({i: float(balance[i]) for i in range(4)}, np.zeros(2))
+    (entry,) = Writer(problem).entries(leaf)
+    prices = {int(i): Fraction(text) for i, text in entry["r"].items()}
+    assert entry["v"] == {}
+    for j in range(2):
+        assert sum(price * problem.whole[i][j] for i, price in prices.items()) == 0
+    assert float(sum(prices.values())) == pytest.approx(1)
+    for i, price in prices.items():
+        assert float(price) == pytest.approx(balance[i], abs=1e-9)
+
+
+def test_halves_come_in_the_order_of_the_checker():
+    problem = PointProblem.of(TrainingSet([[0.0], [4]], [-1, 1]), np.array([1.0]), np.array([0.5]))
+    up, down = Leaf({}, np.array([0.5])), Leaf({}, np.array([-0.5]))
+    plus, minus = Fact(kernel.SIGN, 0, 1.0), Fact(kernel.SIGN, 0, -1.0)
+    first = Writer(problem).entries(Split(plus, up, down))
+    assert first == Writer(problem).entries(Split(minus, down, up))
+    assert first[0] == ["sign", 0]
+    low, high = Fact(kernel.W_LOW, 0, 0.5), Fact(kernel.W_HIGH, 0, 0.5)
+    bounded = Writer(problem).entries(Split(low, up, down))
+    assert bounded == Writer(problem).entries(Split(high, down, up))
+    assert bounded[0] == ["weight", 0, rational_text(Fraction(1, 2) * Fraction(float(problem.units[0])))]
+    row = Writer(problem).entries(Split(Fact(kernel.ROW_OUT, 1), up, down))
+    assert row == Writer(problem).entries(Split(Fact(kernel.ROW_LESS, 1), down, up))
+    assert row[0] == ["row", 1]

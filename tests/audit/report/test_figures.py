@@ -1,0 +1,66 @@
+"""The pictures of the page: one for each thing that there is to show, the same bytes each time, and no live markup."""
+
+import base64
+import dataclasses
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+
+from rescaleinv import scaling_audit
+from rescaleinv.audit.report.figures import figures
+
+EVIL = "<script>alert(1)</script>$x_{"
+ROWS = [[-1, 5], [5, -1], [1.4, 1.4], [1, 1]]
+CAPTIONS = ["What all rescalings together can do", "What single features do", "What the usual scalings do"]
+
+
+@pytest.fixture(scope="module")
+def audit():
+    table = pd.DataFrame([*ROWS, [-1, 4], [4, 4], [0, 0]], columns=[EVIL, "y"])
+    return scaling_audit(
+        table[:4], [1, 1, 1, -1], table[4:], [1, 1, -1], class_names=(EVIL, "up"), scalings={}, most_radii=3
+    )
+
+
+def drawing(picture):
+    kind, _, content = picture.source.partition(",")
+    assert kind == "data:image/svg+xml;base64"
+    return base64.b64decode(content)
+
+
+def test_all_there_is_to_show(audit):
+    found = figures(audit)
+    assert [picture.caption for picture in found] == [*CAPTIONS, "How wrong the units may be", "What silence buys"]
+    assert all(picture.reading.endswith(".") for picture in found)
+
+
+def test_no_picture_of_what_is_not_known(audit):
+    less = dataclasses.replace(audit, limited=None, report=None)
+    assert [picture.caption for picture in figures(less)] == CAPTIONS
+    one_known = audit.truth.copy()
+    one_known[1:] = None
+    assert len(figures(dataclasses.replace(audit, limited=None, truth=one_known))) == 3  # a single point is no curve
+
+
+def test_names_in_the_data_are_no_elements(audit):
+    for picture in figures(audit):
+        tree = ElementTree.fromstring(drawing(picture))  # well-formed
+        assert tree.tag == "{http://www.w3.org/2000/svg}svg"
+        assert not [element for element in tree.iter() if "script" in str(element.tag)]
+        links = [value for element in tree.iter() for name, value in element.attrib.items() if name.endswith("href")]
+        assert all(link.startswith(("#", "data:")) for link in links)
+
+
+def test_the_same_audit_is_the_same_bytes(audit):
+    assert figures(audit) == figures(audit)
+    assert b"dc:date" not in b"".join(drawing(picture) for picture in figures(audit))
+
+
+def test_more_features_make_a_higher_picture():
+    def height(n_features):
+        rows = [[*row, *([0.0] * (n_features - 2))] for row in ROWS]
+        audit = scaling_audit(rows, [1, 1, 1, -1], [[-1, 4] + [0] * (n_features - 2)], scalings={}, most_radii=0)
+        return float(ElementTree.fromstring(drawing(figures(audit)[1])).attrib["height"].removesuffix("pt"))
+
+    assert height(2) < height(6)
