@@ -40,7 +40,9 @@ def test_known_primes(number):
     assert is_prime(number)
 
 
-@pytest.mark.parametrize("prime", [101, 2**31 - 1, 2**61 - 1, random_prime()])
+@pytest.mark.parametrize(
+    "prime", [101, 2**31 - 1, 2**61 - 1, random_prime()], ids=["101", "2**31 - 1", "2**61 - 1", "random"]
+)
 def test_what_arithmetic_needs(prime):
     field = [int(value) for value in field_of(prime)]
     assert field[0] == prime
