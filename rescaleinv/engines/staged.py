@@ -48,6 +48,11 @@ class _Answer:
     seconds: float = 0.0
 
     @property
+    def is_tie(self) -> bool:
+        """Whether a tie ended the last tree: no larger one would do better."""
+        return self.decision is not None and self.decision.tie
+
+    @property
     def code(self) -> Verdict:
         if self.flip is not None:
             return Verdict.NEUTRAL
@@ -157,7 +162,7 @@ class StagedEngine(Engine):
         answers = [self._answers.get(row.tobytes(), _Answer()) for row in rows]
         with progress_bar("points", self.progress, len(rows)) as bar:
             for sweeps, programs in _ROUNDS:
-                self._search_flips(rows, answers, sweeps, programs)
+                self._search_flips(rows, answers, sweeps)
                 self._grow_trees(rows, answers, programs, bar)
         self._answers.update((row.tobytes(), answer) for row, answer in zip(rows, answers, strict=True))
         codes = np.array([answer.code for answer in answers], dtype=np.int8)
@@ -166,20 +171,20 @@ class StagedEngine(Engine):
         unknown = np.full(len(rows), np.nan)
         return Verdicts(codes, unknown, unknown.copy(), reasons, status, rows, self)
 
-    def _still_open(self, answers: list[_Answer], programs: int | None) -> IntArray:
-        """Points that are not settled, and that the next step may settle: a larger tree, and time left."""
+    def _still_open(self, answers: list[_Answer]) -> IntArray:
+        """Points that are not settled and that the next step may settle: there is time left, and no tie."""
         limit = np.inf if self.time_limit is None else self.time_limit
         return np.array(
             [
                 i
                 for i, answer in enumerate(answers)
-                if answer.code == Verdict.UNKNOWN and answer.seconds < limit and not _is_final(answer, programs)
+                if answer.code == Verdict.UNKNOWN and answer.seconds < limit and not answer.is_tie
             ],
             dtype=np.intp,
         )
 
-    def _search_flips(self, rows: FloatArray, answers: list[_Answer], sweeps: int, programs: int | None) -> None:
-        left = self._still_open(answers, programs)
+    def _search_flips(self, rows: FloatArray, answers: list[_Answer], sweeps: int) -> None:
+        left = self._still_open(answers)
         if not left.size or self._search is None:
             return
         seconds = None if self.time_limit is None else _SHARE_OF_SEARCH * self.time_limit * len(left)
@@ -197,7 +202,7 @@ class StagedEngine(Engine):
         return np.where(rows @ weights + float(reference.intercept) >= 0, 1.0, -1.0)
 
     def _grow_trees(self, rows: FloatArray, answers: list[_Answer], programs: int | None, bar: Bar) -> None:
-        left = self._still_open(answers, programs)
+        left = self._still_open(answers)
         settled = len(rows) - len(left)
         bar.show(settled)
         for done, (i, decision, seconds) in enumerate(self._tree_decisions(rows, answers, left, programs), 1):
@@ -298,8 +303,3 @@ class StagedEngine(Engine):
         if answer.decision is not None and answer.decision.certificate is not None:
             return answer.decision.certificate
         return self.explain(point).certificate
-
-
-def _is_final(answer: _Answer, programs: int | None) -> bool:
-    """Whether a tree of so many programs can't do better than the last one, which a tie ended."""
-    return answer.decision is not None and answer.decision.tie
