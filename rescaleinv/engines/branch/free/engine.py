@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 
+from rescaleinv._util.parameters import checked_count, checked_limit, checked_time_limit
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import Certificate, Witness
@@ -18,7 +18,7 @@ from rescaleinv.engines import Engine, EngineSettings
 from rescaleinv.engines.branch.free.decide import Decision, decide
 from rescaleinv.engines.branch.free.tree import Budget
 from rescaleinv.engines.compiling import compile_engine
-from rescaleinv.errors import CertificateError, InputError
+from rescaleinv.errors import CertificateError
 from rescaleinv.theory.exact_svm import ExactClassifier
 from rescaleinv.theory.svm import exact_svm_at
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
@@ -76,17 +76,11 @@ class TreeEngine(Engine):
         progress: bool | None = None,
     ) -> None:
         require_training_set(training_set)
-        if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
-            raise InputError(f"time_limit is {time_limit!r}; a positive number of seconds, or None, is needed")
-        if max_programs is not None and (not isinstance(max_programs, Integral) or max_programs < 1):
-            raise InputError(f"max_programs is {max_programs!r}; a positive whole number, or None, is needed")
-        if not isinstance(left_out, Integral) or left_out < 0:
-            raise InputError(f"left_out is {left_out!r}; a number of rows is needed")
         self.training_set: TrainingSet = training_set
-        self.time_limit: float | None = None if time_limit is None or time_limit == float("inf") else float(time_limit)
-        self.max_programs: int | None = None if max_programs is None else int(max_programs)
+        self.time_limit: float | None = checked_time_limit(time_limit)
+        self.max_programs: int | None = checked_limit(max_programs, "max_programs")
         self.try_costs: Any = try_costs
-        self.left_out: int = int(left_out)
+        self.left_out: int = checked_count(left_out, "left_out")
         self.progress: bool | None = progress
         self._decisions: dict[bytes, Decision] = {}
 
