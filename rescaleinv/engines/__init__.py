@@ -80,7 +80,7 @@ class EngineSettings:
     limits: FloatArray | None = None  # the ranges of τ, where they are limited
     groups: IntArray | None = None
     penalties: FloatArray | None = None  # of a soft margin
-    nu: NuMargin | None = None  # of a soft margin without a scale
+    nu: NuMargin | None = None  # a soft margin without a scale: ν and the weights of the rows
     variant: str = ""  # what stands behind the colon of the engine's name
     fallback: Engine | None = field(default=None, repr=False)  # decides what the engine leaves open
 
