@@ -97,6 +97,17 @@ class NodeLP:
         self.feature[:extra] = saved.feature
         self.coefficients[:, :extra] = saved.coefficients
 
+    def distrust(self) -> None:
+        """Make the inverse anew before anything else is done with it."""
+        self.sizes[simplex.SINCE] = simplex.REFACTOR
+
+    def restart(self) -> None:
+        """Begin with no row at its kink, as at first."""
+        self.sizes[simplex.K] = self.sizes[simplex.SINCE] = 0
+        self.place_x[:] = self.place_row[:] = -1
+        self.y[:] = 0.0
+        self.x[:] = np.clip(0.0, self.low, self.high)
+
     # --- rows ---
 
     def forget_slack_rows(self, slack: float) -> None:
