@@ -28,7 +28,7 @@ from rescaleinv.verdict import Verdict, Verdicts, verdict_words
 
 # What each round spends on a point that is still open: sweeps of the search, then linear programs of the tree (None: as many
 # as the time limit allows). What one point's search finds speaks for all others, so that no point is pressed at first.
-_ROUNDS: tuple[tuple[int, int | None], ...] = ((100, 40), (600, 600), (3000, None))
+_ROUNDS: tuple[tuple[int, int | None], ...] = ((100, 40), (600, 600), (12_000, None))
 # Random costs that are tried once for all points together.
 _COMMON_SWEEPS = 300
 # The search may take this share of what a point is allowed.

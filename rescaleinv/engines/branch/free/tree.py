@@ -21,7 +21,7 @@ _CUTOFF = 1 + 2e-5
 # With violations below the first number a relaxed solution is a candidate, to be examined; below the second there are none.
 _NEARLY = 1e-4
 _COMPLEMENTARY = 1e-7
-_STRONG_CANDIDATES = 8
+_STRONG_CANDIDATES = 6
 _PROBE_PIVOTS, _NODE_PIVOTS, _FIRST_PIVOTS = 40, 3000, 5000
 _LEAST_RATIO, _LARGEST_RATIO = 1e-7, 1e7  # d_j beyond these are not split at: floats would not tell them apart
 _WORTH_ASKING = 0.1  # violations below this part of the largest one are not candidates
@@ -87,6 +87,9 @@ class Vanishing:
 
 
 Proof = Leaf | Split | Vanishing
+
+# What strong branching found of a kind and an item: the product of the gains, and the half to be refuted first.
+Scores = dict[tuple[int, int], tuple[float, Fact]]
 
 
 class Refutation(NamedTuple):
@@ -443,6 +446,7 @@ class Tree:
         """Refute what is known now; the linear program and the trail are left as they were, but for the former's basis."""
         self.nodes += 1
         mark, fixed = self.count, list[_Fixed]()
+        scores: Scores = {}
         while True:
             self.budget.check(self.programs)
             found, value = self._refuted(_NODE_PIVOTS)
@@ -466,7 +470,7 @@ class Tree:
             if self.at_node is not None:
                 self.at_node(w, mu)
             known = self.count
-            found, branch = self._strong_branching(value, w, mu, features, states, fixed)
+            found, branch = self._strong_branching(value, w, mu, features, states, fixed, scores)
             if found is not None:
                 self.refuted_share += share
                 return self._close(found, fixed, mark)
@@ -533,11 +537,19 @@ class Tree:
         return Refutation(proof, (first.needed | second.needed) - {mark})
 
     def _strong_branching(
-        self, value: float, w: FloatArray, mu: FloatArray, features: FloatArray, states: FloatArray, fixed: list[_Fixed]
+        self,
+        value: float,
+        w: FloatArray,
+        mu: FloatArray,
+        features: FloatArray,
+        states: FloatArray,
+        fixed: list[_Fixed],
+        scores: Scores,
     ) -> tuple[Refutation | None, Fact | None]:
         """A refutation, or the fact to branch on, or neither where something was fixed or nothing is left.
 
-        Signs, ratios and rows compete, in the order of their violations, which have one unit.
+        Signs, ratios and rows compete, in the order of their violations, which have one unit. ``scores`` are kept while
+        a node lasts.
         """
         sizes = np.concatenate([features, states])
         least = max(_COMPLEMENTARY, _WORTH_ASKING * sizes.max())
@@ -550,6 +562,12 @@ class Tree:
             if fact is None:
                 continue
             asked += 1
+            key = (fact.kind, fact.item)
+            if key in scores:  # asked before something was fixed at this node: as good as new
+                score, first = scores[key]
+                if score > best_score:
+                    best, best_score = (fact if fact.kind == kernel.D_HIGH else first), score
+                continue
             gains = []
             for side in (fact, opposite(fact)):
                 refutation, side, reached = self._probe(side, saved)
@@ -557,8 +575,10 @@ class Tree:
                     return (refutation if self._fix(side, refutation, fixed) else None), None
                 gains.append(max(reached - value, 1e-6))
             score = gains[0] * gains[1]
+            first = fact if gains[0] >= gains[1] else opposite(fact)
+            scores[key] = score, first
             if score > best_score:
-                best, best_score = (fact if gains[0] >= gains[1] else opposite(fact)), score
+                best, best_score = first, score
         return None, best
 
     def _question(self, number: int, w: FloatArray, mu: FloatArray) -> Fact | None:
