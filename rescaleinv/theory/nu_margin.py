@@ -211,7 +211,7 @@ def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -
     rows = np.ldexp(from_anchor * tau, -shift)
     multipliers = _multipliers(rows, signs, caps)
     direction = rows.T @ (signs * multipliers)
-    rho, offset = _margin_and_intercept(rows @ direction, signs, caps)
+    rho, offset = margin_and_intercept(rows @ direction, signs, caps)
     if not rho > 0:
         raise InseparableError(
             "the reduced hulls of the two classes meet: nu is not above the least one (see least_nu)"
@@ -292,7 +292,7 @@ def _disorder(rows: FloatArray, signs: FloatArray, caps: FloatArray, a: FloatArr
     return worst / (float(np.ptp(scores)) or 1.0)
 
 
-def _margin_and_intercept(scores: FloatArray, signs: FloatArray, caps: FloatArray) -> tuple[float, float]:
+def margin_and_intercept(scores: FloatArray, signs: FloatArray, caps: FloatArray) -> tuple[float, float]:
     """The best ρ and b for given scores w·x: ρ - b and ρ + b are quantiles of the two classes' scores, weighted by caps."""
     positive = _quantile(scores[signs > 0], caps[signs > 0])
     negative = _quantile(-scores[signs < 0], caps[signs < 0])
