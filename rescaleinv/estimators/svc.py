@@ -24,12 +24,11 @@ from rescaleinv.estimators.margin import check_margin, find_margin, margin_words
 from rescaleinv.estimators.pipelines import Around, around_scalers
 from rescaleinv.estimators.radius import RadiusSearch, radius_search
 from rescaleinv.estimators.saving import reading_model, write_model
-from rescaleinv.estimators.training import with_class_weights
 from rescaleinv.theory.inputs import as_labels, as_matrix
 from rescaleinv.theory.invariance import check_invariance
 from rescaleinv.theory.scale_range import as_groups, as_scale_range
 from rescaleinv.theory.training_set import TrainingSet, check_read_as
-from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights
+from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights, with_class_weights
 from rescaleinv.verdict import Verdicts
 
 
