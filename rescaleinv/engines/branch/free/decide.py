@@ -219,7 +219,7 @@ def _searched(
         claim += NU_SCOPE
     certificate = certificate_of(problem.training_set, problem.point, claim, evidence, left_out=left_out)
     try:
-        verify.check(certificate.to_json())
+        verify.check(certificate.to_json(with_rows=False), certificate.training_json())
     except verify.Refused as refused:  # a verdict is never given on the word of floats
         return Decision(Verdict.UNKNOWN, f"the tree was refuted in floats, but not exactly ({refused})")
     return Decision(code, certificate=certificate)
