@@ -207,8 +207,10 @@ class Verdicts:
         """Have the certificate of each point checked by ``rescaleinv.verify``; returns the verdicts with their new status.
 
         Points without a certificate keep their status, and so do strong ones if the engine's complex certificate was not
-        checked; a neutral one for which none can be made is "computed". Should a certificate be refused, which is an error
-        of this package, that point becomes UNKNOWN with the reason, a ``RefusedWarning`` names it, and the others are kept.
+        checked. One for which none can be made is "computed"; but a neutral verdict of an engine that decides by
+        certificates of single points rests on nothing else, and becomes UNKNOWN. Should a certificate be refused, which
+        is an error of this package, that point becomes UNKNOWN with the reason, a ``RefusedWarning`` names it, and the
+        others are kept.
         With ``path`` the certificates are written there, one per line. If the engine has a complex certificate they leave
         the training rows to it, and ``verify`` must be given both.
         """
@@ -227,8 +229,10 @@ class Verdicts:
                     certificate = self.certificate(i)
                     text = certificate.to_json(with_rows=not complexes)
                     problem = self._problem_with(i, text, certificate.checked_claim)
-                except CertificateError:  # no rescaling short enough to be written down
+                except CertificateError as error:  # no rescaling short enough to be written down
                     status[i] = "computed"
+                    if self.code[i] == Verdict.NEUTRAL and self.engine.abilities.proof == "point":
+                        code[i], status[i], reason[i] = Verdict.UNKNOWN, "", str(error)
                     continue
                 if problem:
                     refused[i] = reason[i] = problem
