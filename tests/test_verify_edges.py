@@ -9,7 +9,7 @@ import made_sets
 import numpy as np
 import pytest
 
-from rescaleinv import ComplexEngine, verify
+from rescaleinv import ComplexEngine, TrainingSet, verify
 from rescaleinv.engines.complex import walk
 from rescaleinv.verify import Refused, check, check_complex
 
@@ -134,6 +134,21 @@ def _some_rate_has_another_sign(reduced, vertices):
     margins = np.column_stack([np.r_[np.ones(m), np.zeros(n)], np.r_[vertices.perturbation, np.zeros(n)]])
     solved = np.array([np.linalg.solve(lines[basis], margins[basis]) for basis in vertices.bases])
     return bool((solved[:, :n, 0] * solved[:, :n, 1] < -1e-6).any())
+
+
+def test_zero_refutes_no_tie(tmp_path):
+    """(0, 1) is strongly negative, and on the hyperplane of a limit with a negative weight; h = 0 shows nothing of that."""
+    engine = ComplexEngine(TrainingSet([(-1, -1), (1, 1)], [1, -1]))
+    engine.prove(tmp_path / "complex.jsonl")
+    verdicts = engine.certify([[0.0, 1.0]])
+    certificate = verdicts.certificate(0)
+    assert check(certificate.to_json(), complexes=engine.complexes) == "strongly negative"
+    assert certificate.content["evidence"]["ties"]
+    for vector in (["0", "0", "0"], ["0", "0", "1"], ["0", "0", "-1"]):
+        evidence = {**certificate.content["evidence"], "ties": [vector]}
+        lie = certificate_corpus.as_text({**certificate.content, "evidence": evidence})
+        with pytest.raises(Refused, match="no refutation of that is valid"):
+            check(lie, complexes=engine.complexes)
 
 
 # ---- covers: the edge of the inequality
