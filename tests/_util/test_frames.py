@@ -11,7 +11,7 @@ import pytest
 from rescaleinv import InputError, RescaleInvariantSVC, TrainingSet
 from rescaleinv._util.frames import FrameKind, require_rows
 
-ROWS = {"age": [-1, 5, 1.4, 1], "size": [5, -1, 1.4, 1]}
+ROWS = {"age": [-1.0, 5.0, 1.4, 1.0], "size": [5.0, -1.0, 1.4, 1.0]}
 LABELS = [1, 1, 1, -1]
 POINTS = {"age": [-1.0, 4, 0], "size": [4.0, 4, 0]}
 WORDS = ["neutral", "strongly positive", "strongly negative"]
