@@ -29,6 +29,7 @@ _HOMES = {
     "RescaleInvariantOneVsOne": "estimators.multiclass",
     "RescaleInvariantOneVsRest": "estimators.multiclass",
     "Audit": "audit.result",
+    "diagnose": "audit.diagnosis",
     "scaling_audit": "audit.audit",
     "write_report": "audit.report",
     "BatchSummary": "batch",
@@ -95,6 +96,7 @@ __all__ = [
     "certify_dask",
     "certify_files",
     "check_invariance",
+    "diagnose",
     "in_closure",
     "is_rescale_optimal",
     "is_separable",
@@ -128,6 +130,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from rescaleinv.audit.audit import scaling_audit
+    from rescaleinv.audit.diagnosis import diagnose
     from rescaleinv.audit.report import write_report
     from rescaleinv.audit.result import Audit
     from rescaleinv.batch import BatchSummary, certify_dask, certify_files

@@ -165,7 +165,7 @@ def _labels(name: str, transformer: Any, training_set: TrainingSet, points: Floa
             after = as_matrix(fitted.transform(points), what=f"the points after {name}", n_features=scaled.shape[1])
     except (RescaleInvError, ValueError, TypeError) as error:
         return ScalingResult(name, "none", note=f"can't be applied: {error}")
-    factors = _factors(fitted, np.vstack([rows, points]), np.vstack([scaled, after]))
+    factors = read_factors(fitted, np.vstack([rows, points]), np.vstack([scaled, after]))
     kind = "other" if factors is None else "diagonal" if factors.all() else "selection"
     try:
         svm = minimal_norm_svm(TrainingSet(scaled, signs, positive=1))
@@ -185,7 +185,7 @@ def _tells_features_apart(fitted: Any) -> bool:
     )
 
 
-def _factors(fitted: Any, before: FloatArray, after: FloatArray) -> FloatArray | None:
+def read_factors(fitted: Any, before: FloatArray, after: FloatArray) -> FloatArray | None:
     """The factors, if each feature was multiplied by one (mirrored or not) and shifted, or dropped; None if not.
 
     Read off the rows themselves, so that it holds for any transformer, whatever it calls its attributes.
