@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from rescaleinv.cli.options.margin import add_margin
+
 
 def add_columns(command: argparse.ArgumentParser) -> None:
     """TRAIN, TEST, which column is the label, and which columns are features."""
@@ -39,9 +41,7 @@ def add_tables(command: argparse.ArgumentParser) -> None:
         default=5.0,
         help="per point, for engines that decide points one at a time (default: 5; inf for no limit)",
     )
-    command.add_argument(
-        "--inconsistent", choices=("drop", "raise"), default="drop", help="inseparable rows: leave out, or fail"
-    )
+    add_margin(command)
 
 
 def add_groups(command: argparse.ArgumentParser) -> None:
