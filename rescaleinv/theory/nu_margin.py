@@ -28,6 +28,12 @@ _ABOVE_LEAST = 1e-7
 _SAME_SUM = 1e-12
 # The solver's ν is good to this share of it.
 _SAME_NU = 1e-9
+# A ν that stands for a penalty is a decimal of so many digits: the same one whatever the units and the order of the rows.
+_DIGITS = 9
+# A distance of the reduced hulls that is below this share of the features' range is the unit of a second solution.
+_SMALL, _LEAST_SIZE = 0.05, 1e-9
+# Multipliers that differ from both of their bounds by more than such a share of their caps are taken to be between them.
+_BETWEEN = (1e-3, 1e-5, 1e-7)
 _SOLVER_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12, "max_iter": 400}
 
 
@@ -35,7 +41,7 @@ _SOLVER_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e
 class NuSVM:
     """The ν-SVM at one rescaling, in the units of the features, scaled so that its margin ρ is 1 (as ``NuSVC`` does).
 
-    ``margin`` is ρ without that, where ``multipliers`` add up to 1 and make the weights.
+    ``margin`` is ρ without that: where ``multipliers``, which add up to 1, make the weights.
     """
 
     weights: FloatArray
@@ -59,6 +65,7 @@ class NuMargin:
 
     nu: Fraction
     row_weights: FloatArray
+    least: float = 0.0  # the least ν, where it was looked for
 
     @classmethod
     def of(cls, training_set: TrainingSet, nu: float | Fraction, row_weights: Any = None) -> NuMargin:
@@ -85,19 +92,26 @@ class NuMargin:
                 f"nu is {float(nu):.6g}, and the classes overlap: the reduced hulls meet up to nu = {least:.6g}. Choose "
                 f"a nu above that (at most {float(largest):.6g})"
             )
-        return cls(Fraction(nu), weights)
+        return cls(Fraction(nu), weights, least)
 
     @classmethod
-    def like_penalty(cls, training_set: TrainingSet, C: float = 1.0, row_weights: Any = None) -> NuMargin:
-        """The ν that stands for a penalty C, see :func:`nu_of`; ``InseparableError`` where it is not above the least."""
+    def like_penalty(
+        cls, training_set: TrainingSet, C: float = 1.0, row_weights: Any = None, scaling_weights: Any = None
+    ) -> NuMargin:
+        """The ν that stands for a penalty C, see :func:`nu_of`; ``InseparableError`` where it is not above the least.
+
+        Rows are standardised with ``scaling_weights`` (``row_weights`` if not given): those of the rows without those of
+        their classes.
+        """
         weights = _checked_weights(training_set, row_weights)
-        nu = _nu_of_penalty(training_set, C, weights)
+        of_scaling = weights if scaling_weights is None else _checked_weights(training_set, scaling_weights)
+        nu = _nu_of_penalty(training_set, C, weights, of_scaling)
         try:
             return cls.of(training_set, nu, weights)
         except InseparableError as error:
             raise InseparableError(
                 f"the classes overlap so much that the SVM with C = {C:g} on the standardised rows has no weights at all: "
-                'it gives every point one label, and so does every rescaling. Try class_weight="balanced" or a larger nu '
+                'it gives every point one label, and so does every rescaling. Try class_weight="balanced" '
                 f"({error})"
             ) from error
 
@@ -192,14 +206,42 @@ def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -
     >>> svm.weights.round(6), round(svm.intercept, 6)
     (array([1.]), -2.0)
     """
-    import cvxpy as cp
-
     tau, caps = as_rescaling(rescaling, training_set.n_features), margin.caps
     anchor, signs = training_set.conditioning.anchor, training_set.signs.astype(float)
     from_anchor = training_set.features - anchor
     spread = float(np.ptp(from_anchor * tau, axis=0).max())
     shift = int(np.frexp(spread)[1]) if spread > 0 else 0
     rows = np.ldexp(from_anchor * tau, -shift)
+    multipliers = _multipliers(rows, signs, caps)
+    direction = rows.T @ (signs * multipliers)
+    rho, offset = margin_and_intercept(rows @ direction, signs, caps)
+    if not rho > 0:
+        raise InseparableError(
+            "the reduced hulls of the two classes meet: nu is not above the least one (see least_nu)"
+        )
+    weights = np.ldexp(direction * tau, -shift) / rho
+    value = offset / rho
+    return NuSVM(weights, float(value - weights @ anchor), value, multipliers, float(np.ldexp(rho, 2 * shift)))
+
+
+def _multipliers(rows: FloatArray, signs: FloatArray, caps: FloatArray) -> FloatArray:
+    """The best multipliers, by a quadratic program, and then by the linear system of the rows that are on the margin.
+
+    Near the least ν the reduced hulls nearly touch, and the objective is tiny: it is solved once more in its own units.
+    """
+    found, size = np.full(len(rows), 0.0), 1.0
+    for _ in range(2):
+        found = _solved(rows / size, signs, caps)
+        distance = float(np.linalg.norm(rows.T @ (signs * found)))
+        if not distance < _SMALL * size:
+            break
+        size = max(distance, _LEAST_SIZE)
+    return _polished(rows, signs, caps, found)
+
+
+def _solved(rows: FloatArray, signs: FloatArray, caps: FloatArray) -> FloatArray:
+    import cvxpy as cp
+
     a = cp.Variable(len(rows))
     gap = rows.T @ cp.multiply(signs, a)
     problem = cp.Problem(cp.Minimize(cp.sum_squares(gap) / 2), [a >= 0, a <= caps, signs @ a == 0, cp.sum(a) == 1])
@@ -211,19 +253,49 @@ def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -
             raise SolverError(f"the nu-SVM was not found: {error}") from error
     if a.value is None:
         raise SolverError(f"the nu-SVM was not found: the solver says {problem.status}")
-    multipliers = np.clip(a.value, 0.0, caps)
-    direction = rows.T @ (signs * multipliers)
-    rho, offset = _margin_and_intercept(rows @ direction, signs, caps)
-    if not rho > 0:
-        raise InseparableError(
-            "the reduced hulls of the two classes meet: nu is not above the least one (see least_nu)"
-        )
-    weights = np.ldexp(direction * tau, -shift) / rho
-    value = offset / rho
-    return NuSVM(weights, float(value - weights @ anchor), value, multipliers, float(np.ldexp(rho, 2 * shift)))
+    return np.clip(a.value, 0.0, caps)
 
 
-def _margin_and_intercept(scores: FloatArray, signs: FloatArray, caps: FloatArray) -> tuple[float, float]:
+def _polished(rows: FloatArray, signs: FloatArray, caps: FloatArray, found: FloatArray) -> FloatArray:
+    """The multipliers with which all rows strictly between their bounds have their class's score, if these fit better."""
+    best, least = found, _disorder(rows, signs, caps, found)
+    for tolerance in _BETWEEN:
+        on = np.flatnonzero((found > tolerance * caps) & (found < (1 - tolerance) * caps))
+        if not len(on):
+            continue
+        fixed = np.where(found > caps / 2, caps, 0.0)
+        fixed[on] = 0.0
+        signed = rows * signs[:, None]
+        ends = np.column_stack([signs[on] > 0, signs[on] < 0]).astype(float)
+        halves = np.array([0.5 - fixed[signs > 0].sum(), 0.5 - fixed[signs < 0].sum()])
+        size = float(np.abs(signed[on]).max()) or 1.0
+        products = (signed[on] / size) @ (signed[on] / size).T
+        matrix = np.block([[products, -ends], [ends.T, np.zeros((2, 2))]])
+        right = np.concatenate([-(signed[on] / size) @ (signed.T @ fixed / size), halves])
+        answer = np.linalg.lstsq(matrix, right, rcond=None)[0][: len(on)]
+        tried = fixed.copy()
+        tried[on] = answer
+        if answer.min() < 0 or (answer > caps[on]).any() or np.abs(ends.T @ answer - halves).max() > 1e-12:
+            continue
+        disorder = _disorder(rows, signs, caps, tried)
+        if disorder < least:
+            best, least = tried, disorder
+    return best
+
+
+def _disorder(rows: FloatArray, signs: FloatArray, caps: FloatArray, a: FloatArray) -> float:
+    """By how much a row that should not be is nearer than one that should, as a share of the spread: 0 at the optimum."""
+    scores = signs * (rows @ (rows.T @ (signs * a)))
+    worst = 0.0
+    for sign in (1, -1):
+        own = signs == sign
+        held, free = own & (a > 1e-9 * caps), own & (a < (1 - 1e-9) * caps)
+        if held.any() and free.any():
+            worst = max(worst, float(scores[held].max() - scores[free].min()))
+    return worst / (float(np.ptp(scores)) or 1.0)
+
+
+def margin_and_intercept(scores: FloatArray, signs: FloatArray, caps: FloatArray) -> tuple[float, float]:
     """The best ρ and b for given scores w·x: ρ - b and ρ + b are quantiles of the two classes' scores, weighted by caps."""
     positive = _quantile(scores[signs > 0], caps[signs > 0])
     negative = _quantile(-scores[signs < 0], caps[signs < 0])
@@ -239,12 +311,11 @@ def _quantile(values: FloatArray, caps: FloatArray) -> float:
     return float((values[order[first]] + values[order[last]]) / 2)
 
 
-def _nu_of_penalty(training_set: TrainingSet, C: float, weights: FloatArray) -> Fraction:
+def _nu_of_penalty(training_set: TrainingSet, C: float, weights: FloatArray, scaling_weights: FloatArray) -> Fraction:
     from rescaleinv.theory.soft_margin import soft_margin_svm
 
-    deviation = training_set.features.std(axis=0)
-    rows = (training_set.features - training_set.features.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-    svm = soft_margin_svm(TrainingSet(rows, training_set.signs, positive=1), C, weights)
+    rows = _standardised(training_set, scaling_weights)
+    svm = soft_margin_svm(TrainingSet(rows, training_set.signs, positive=1, read_as="float"), C, weights)
     slack = np.maximum(1 - training_set.signs * (rows @ svm.weights + svm.intercept), 0)
     # Σ a = ‖w‖² + C Σ c ξ by complementarity; divided by C Σ c
     nu = float((svm.weights @ svm.weights / C + weights @ slack) / weights.sum())
@@ -253,7 +324,15 @@ def _nu_of_penalty(training_set: TrainingSet, C: float, weights: FloatArray) -> 
     half = Fraction(round(nu * len(rows) / 2) * 2, len(rows))
     if (weights == weights[0]).all() and half > 0 and abs(nu - float(half)) <= _SAME_NU * nu:
         return half
-    return min(Fraction(nu), largest_nu(training_set, weights))
+    return min(Fraction(f"{nu:.{_DIGITS}g}"), largest_nu(training_set, weights))
+
+
+def _standardised(training_set: TrainingSet, weights: FloatArray) -> FloatArray:
+    """The rows with mean 0 and deviation 1; of the values as they were written, which are the same in every unit."""
+    rows = training_set.as_read.features
+    varies = np.ptp(rows, axis=0) > 0
+    centred = np.where(varies, rows - np.average(rows, axis=0, weights=weights), 0.0)
+    return centred / np.where(varies, np.sqrt(np.average(centred**2, axis=0, weights=weights)), 1.0)
 
 
 def nu_of(C: float, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -284,7 +363,8 @@ def nu_of(C: float, X: Any, y: Any, sample_weight: Any = None) -> float:
     if isinstance(C, bool) or not isinstance(C, Real) or not 0 < C < float("inf"):
         raise InputError(f"C is {C!r}; a positive and finite number is needed")
     training_set = TrainingSet(X, y)
-    return float(_nu_of_penalty(training_set, float(C), _checked_weights(training_set, sample_weight)))
+    weights = _checked_weights(training_set, sample_weight)
+    return float(_nu_of_penalty(training_set, float(C), weights, weights))
 
 
 def _checked_weights(training_set: TrainingSet, row_weights: Any) -> FloatArray:

@@ -39,7 +39,8 @@ class LimitedProblem:
 
     With a ν-margin the multipliers add up to ``total`` and none exceeds its cap. That is a power of two instead of 1, caps
     in proportion, such that the margin ρ at the given scaling is about 1, as with other margins. ``penalties`` are those that
-    were given, in the units of the features.
+    were given, in the units of the features. ``nu_start`` are the multipliers of the given scaling, as a general solver has
+    them, where they add up to 1.
     """
 
     training_set: TrainingSet
@@ -53,6 +54,7 @@ class LimitedProblem:
     penalties: FloatArray | None = None
     nu: NuMargin | None = None
     total: float = 0.0
+    nu_start: FloatArray | None = None
 
     @classmethod
     def of(
@@ -95,12 +97,12 @@ class LimitedProblem:
                 caps = np.ldexp(np.asarray(penalties, dtype=np.float64), 2 * shift)
             if not (np.isfinite(caps).all() and caps.min() > 0):
                 raise InputError("C times the square of the features' range is beyond what a float can hold")
-        total = 0.0
+        total, nu_start = 0.0, None
         if nu is not None:
             svm = nu_svm(training_set, nu)
             # ρ where multipliers add up to 1 and weights are not divided by it
             total = 2.0 ** -int(np.rint(np.log2(svm.margin) - 2 * shift))
-            caps = total * nu.caps
+            caps, nu_start = total * nu.caps, svm.multipliers
         limits = ranges[first]
         return cls(
             training_set,
@@ -114,6 +116,7 @@ class LimitedProblem:
             penalties,
             nu,
             total,
+            nu_start,
         )
 
     @property
@@ -136,8 +139,8 @@ class LimitedProblem:
 
     def _first_guess(self) -> FloatArray:
         """Multipliers to start from: libsvm's where rows are many, as an active set takes one at a time."""
-        if self.nu is not None:
-            return self._first_nu_guess(self.nu)
+        if self.nu_start is not None:
+            return self._first_nu_guess(self.nu_start)
         multipliers = np.zeros(len(self.rows))
         if self.soft and len(self.rows) > _MANY_ROWS:
             from sklearn.svm import SVC
@@ -155,9 +158,9 @@ class LimitedProblem:
                     multipliers[self.labels == label] *= other / own
         return multipliers
 
-    def _first_nu_guess(self, nu: NuMargin) -> FloatArray:
+    def _first_nu_guess(self, start: FloatArray) -> FloatArray:
         """Multipliers of the ν-SVM by a general solver; at their bounds exactly where they nearly are."""
-        found = self.total * nu_svm(self.training_set, nu).multipliers
+        found = self.total * start
         found[found < _AT_BOUND * self.caps] = 0.0
         found = np.where(found > (1 - _AT_BOUND) * self.caps, self.caps, found)
         for label in (1.0, -1.0):  # each class has half of the total: the rest goes to, or comes from, where there is room
