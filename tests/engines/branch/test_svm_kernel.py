@@ -67,7 +67,9 @@ def test_the_active_set_finds_the_nu_svm(weighted):
             assert ours <= squared_distance(svm.multipliers) * (1 + 1e-9)
             values = np.array([w @ problem.in_units(point) + b for point in points])
             accuracy = 1e-5 + 1e-5 / np.sqrt(ours)  # the other solver's, which looks at the squared distance
-            np.testing.assert_allclose(values, points @ svm.weights + svm.intercept, atol=accuracy * np.abs(values).max())
+            np.testing.assert_allclose(
+                values, points @ svm.weights + svm.intercept, atol=accuracy * np.abs(values).max()
+            )
             # it is the C-SVM with penalties caps/ρ
             rescaled = TrainingSet(training_set.features * tau, training_set.signs)
             theirs = soft_margin_svm(rescaled, 1 / svm.margin, margin.caps)
