@@ -84,7 +84,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import islice, pairwise
 from operator import mul
 from pathlib import Path
@@ -1132,8 +1132,7 @@ class _PointInRange:
 
     def _costs(self, v: list[Fraction], t: Fraction, q: Fraction, states: list[int]) -> Fraction:
         """The largest possible sum of a_i e_i."""
-        *in_units, offset = _in_units([*v, t], self.units)
-        (*numbers, offset, needed), common = _over_one_denominator([*in_units, offset, q])
+        (*numbers, offset, needed), common = _over_one_denominator([*_in_units([*v, t], self.units), q])
         _spend(len(self.rows) * (len(numbers) + 1) * _steps(self.words, _words(*numbers)))
         caps, costs = self.span.caps, []
         for i, row in enumerate(self.rows):
@@ -1458,8 +1457,14 @@ def check(
     ``max_work`` limits the steps; beyond that ``LimitReached`` is raised.
     """
     with _guarded(max_work):
-        given = None if training is None else _Training(_parse(training, "the training rows"))
+        given = None if training is None else _given_training(training)
         return _check(certificate, given, {found.sha256: found for found in complexes})
+
+
+@lru_cache(maxsize=1)
+def _given_training(text: str) -> _Training:
+    """Read once where many certificates refer to the same rows, one after the other."""
+    return _Training(_parse(text, "the training rows"))
 
 
 def _check(certificate: str, given: _Training | None, known: _Known) -> Claim:

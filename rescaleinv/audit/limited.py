@@ -7,12 +7,11 @@ changes no maximum-margin classifier. So the question what a feature causes by i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rescaleinv._util.types import FloatArray, IntArray
-from rescaleinv.engines import EngineSettings
 from rescaleinv.engines.choice import choose_engine
 from rescaleinv.estimators.radius import radius_search
 from rescaleinv.estimators.svc import RescaleInvariantSVC
@@ -91,7 +90,7 @@ def limited_units(
             kept[j] = len(changed)  # nothing is rescaled
             continue
         ranges = np.array([(1.0, 1.0) if k == j else (1 / kappa, kappa) for k in range(n)])
-        settings = EngineSettings(time_limit=time_limit, limits=ranges)
+        settings = replace(model._fitted.settings, time_limit=time_limit, limits=ranges, n_jobs=None)
         found = choose_engine("auto", model.training_set_, settings).engine.certify_checked(points[changed])
         kept[j], undecided[j] = int(found.strong.sum()), int(found.unknown.sum())
         report(len(asked) + (j + 1) * len(changed))

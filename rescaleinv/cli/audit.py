@@ -12,6 +12,7 @@ import pandas as pd
 from rescaleinv._util.tables import check_table_name, write_table
 from rescaleinv.audit import scaling_audit
 from rescaleinv.audit.report import require_extras, write_report
+from rescaleinv.cli.options.margin import margin_parameters
 from rescaleinv.cli.table_input import LabelledTables, read_labelled, require_folder_of
 from rescaleinv.errors import InputError
 from rescaleinv.estimators.svc import RescaleInvariantSVC
@@ -42,7 +43,10 @@ def run_audit(options: argparse.Namespace) -> int:
         pd.DataFrame(tables.points[usable], columns=tables.names, index=usable + 1),
         _truth(tables, options.label, usable),
         estimator=RescaleInvariantSVC(
-            engine=options.engine, time_limit=options.time_limit, inconsistent=options.inconsistent, n_jobs=-1
+            engine=options.engine,
+            time_limit=options.time_limit,
+            n_jobs=-1,
+            **margin_parameters(options, tables.classes),
         ),
         class_names=tables.classes,
         noun=options.noun,

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from rescaleinv._util.tables import check_table_name, write_table
 from rescaleinv._util.types import FloatArray
-from rescaleinv.cli.table_input import read_labelled, require_folder_of
-from rescaleinv.errors import InputError, LeftOutWarning
+from rescaleinv.cli.options.margin import margin_parameters
+from rescaleinv.cli.table_input import LabelledTables, read_labelled, require_folder_of
+from rescaleinv.errors import InputError, LeftOutWarning, OneLabelWarning
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import strong_report
 from rescaleinv.verdict import Verdicts
@@ -30,13 +31,14 @@ def run_certify(options: argparse.Namespace) -> None:
     """Judge the rows of TEST under the rescalings of the features of TRAIN."""
     _check_places(options)
     tables = read_labelled(options)
-    train, test, names, classes, points, usable, reasons = tables
+    _, test, names, classes, points, usable, reasons = tables
     if options.report and options.label not in test.columns:
         raise InputError(f"--report: {options.test} has no column {options.label!r} with the true classes")
-    model = _fitted(tables.training_rows(options.train), train[options.label] == classes[1], options)
-    print(
-        f"{len(model.training_set_)} training rows; {options.label} {classes[1]} is positive; features: {', '.join(names)}"
-    )
+    model, notes = _fitted(tables, options)
+    rows = "" if len(model.dropped_) else f"; {len(model.training_set_)} training rows"
+    print(f"{model.margin_}{rows}; {options.label} {classes[1]} is positive; features: {', '.join(names)}")
+    for note in notes:
+        print(f"note: {note}")
     print(f"engine {model.engine_}: {model.engine_.reason}")
     model.precompute()
     verdicts = _decided(model, points[usable], options)
@@ -69,21 +71,24 @@ def _check_places(options: argparse.Namespace) -> None:
             raise InputError(f"{options.proof} can't be used as a folder: {error.strerror or error}") from error
 
 
-def _fitted(features: FloatArray, positive: pd.Series[bool], options: argparse.Namespace) -> RescaleInvariantSVC:
+def _fitted(tables: LabelledTables, options: argparse.Namespace) -> tuple[RescaleInvariantSVC, list[Warning]]:
+    """The model, and what it warns of."""
+    positive = tables.train[options.label] == tables.classes[1]
     model = RescaleInvariantSVC(
         scale_range=_scale_range(options.scale_range),
         engine=options.engine,
         time_limit=options.time_limit,
-        inconsistent=options.inconsistent,
         n_jobs=-1,
+        **margin_parameters(options, tables.classes),
     )
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", LeftOutWarning)
-        model.fit(features, positive.to_numpy(dtype=bool))
-    for warning in caught:
-        if isinstance(warning.message, LeftOutWarning):
-            print(f"note: {warning.message}")
-    return model
+        warnings.simplefilter("always")
+        model.fit(tables.training_rows(options.train), positive.to_numpy(dtype=bool))
+    notes = [warning.message for warning in caught if isinstance(warning.message, LeftOutWarning | OneLabelWarning)]
+    for note in notes:
+        if isinstance(note, OneLabelWarning):
+            note.label = tables.classes[int(bool(note.label))]  # by its name in the table
+    return model, list(notes)
 
 
 def _decided(model: RescaleInvariantSVC, points: FloatArray, options: argparse.Namespace) -> Verdicts:

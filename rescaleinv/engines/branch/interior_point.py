@@ -3,8 +3,8 @@
 Nothing here is trusted: the inequality of ``leaves`` is computed again from the pair that is found.
 
 All conditions that are inequalities are kept in one vector, with one multiplier each, in the order of ``_sections``: the
-margins of the rows, their penalties, the lower and the upper bounds of r, the balance of r and its sum, and that the epigraph
-variable of each group is above its loss at the lower and at the upper end of its range.
+margins of the rows, their penalties, the lower and the upper bounds of r, the balance of r and its sum, and that the
+epigraph variable of each group is above its loss at the lower and at the upper end of its range.
 
 With a ν-margin the margin that all rows must have is a variable: v has it as its last entry, rows have a last column of -1,
 and r must add up to a given total.
@@ -15,7 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from rescaleinv._util.compiled import entry, step
 
 # numba's cache watches the file of the entry point only: after a change of ``solve_or_nan``, touch this file too.
 from rescaleinv.engines.branch.svm_kernel import solve_or_nan
@@ -37,8 +38,8 @@ class Rows(NamedTuple):
     """The rows y_i (x_i - α, 1) with their penalties, and what a part of the range says of them.
 
     ``counts``: the margin y_i (v·x_i + t) >= 1 counts, with a penalty ``caps`` where that is finite. ``fixed``: the
-    multiplier is at its cap, so that the cost is linear. The r of a row is between ``floor`` and ``ceiling``. ``total``: of a
-    ν-margin, what r must at least add up to; 0 without, and then ``required`` is 1, otherwise 0.
+    multiplier is at its cap, so that the cost is linear. The r of a row is between ``floor`` and ``ceiling``. ``total``: of
+    a ν-margin, what r must at least add up to; 0 without, and then ``required`` is 1, otherwise 0.
     """
 
     signed: np.ndarray
@@ -112,7 +113,7 @@ class BestPair(NamedTuple):
     iterate: Iterate
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _ends(box, j, v, nu):
     """(d v_j + ν_j) at both ends of the range of d; 0 where the weight's given sign is the other one."""
     g = box.groups[j]
@@ -125,7 +126,7 @@ def _ends(box, j, v, nu):
     return x, z
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _losses(box, v, nu, at_low, at_high):
     """Σ (d v_j + ν_j)²/(4d) over each group at both ends of d."""
     at_low[:] = 0.0
@@ -137,13 +138,13 @@ def _losses(box, v, nu, at_low, at_high):
         at_high[g] += z * z / (4 * box.high[g])
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _sections(m, n_groups):
     """Where in the vector of conditions those on penalties, floors, ceilings, balance and sum, low and high ends begin."""
     return m, 2 * m, 3 * m, 4 * m, 4 * m + 2, 4 * m + 2 + n_groups
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _longest_step(values, changes, active):
     """The longest step up to 1 that leaves each positive value at least ``_KEPT`` of what it is."""
     step = 1.0
@@ -153,7 +154,7 @@ def _longest_step(values, changes, active):
     return step
 
 
-@njit(cache=True, error_model="numpy")
+@entry
 def first_iterate(rows, box, sign, v, r):
     """Where the method starts: from a strictly feasible ``v`` (with t last) and ``r``, all conditions equally far off."""
     m, n = len(rows.caps), len(box.groups)
@@ -184,7 +185,7 @@ def first_iterate(rows, box, sign, v, r):
     return Iterate(v.copy(), r.copy(), total, values, np.where(_active(rows, n_groups), barrier / values, 0.0))
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _active(rows, n_groups):
     """Which of the conditions there are."""
     m = len(rows.caps)
@@ -199,7 +200,7 @@ def _active(rows, n_groups):
     return active
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _inherited(rows, box, iterate, nu, active):
     """An iterate of a larger part as one of this part: strictly feasible there too, as every condition is only weaker.
 
@@ -226,7 +227,7 @@ def _inherited(rows, box, iterate, nu, active):
     return v, r, total, values, duals
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _derivatives_of_losses(box, v, nu, values, duals, target, v_pull, nu_pull):
     """The losses' part of the Newton system; the pulls are added to ``v_pull`` and ``nu_pull``."""
     n, n_groups = len(box.groups), len(box.low)
@@ -263,7 +264,7 @@ def _derivatives_of_losses(box, v, nu, values, duals, target, v_pull, nu_pull):
     return Curvature(of_v, of_both, of_nu, common, turn), Slopes(at_low, at_high, total_pull)
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _step_by_features(signed, groups, curvature, row_weight, r_weight, v_pull, nu_pull, r_pull):
     """The Newton step with a system of twice the features: r is eliminated."""
     m, size = signed.shape
@@ -302,7 +303,7 @@ def _step_by_features(signed, groups, curvature, row_weight, r_weight, v_pull, n
     return v_step, r_step
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _step_by_rows(signed, n, curvature, row_weight, r_weight, v_pull, nu_pull, r_pull):
     """The Newton step where there are more features than rows: v is eliminated, rows remain.
 
@@ -340,7 +341,7 @@ def _step_by_rows(signed, n, curvature, row_weight, r_weight, v_pull, nu_pull, r
     return v_step, r_step
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _step(rows, box, sign, v, nu, values, duals, target):
     """The Newton steps of v, r, ν, of the values of all conditions, and of the epigraph variables."""
     m, size = rows.signed.shape
@@ -405,7 +406,7 @@ def _step(rows, box, sign, v, nu, values, duals, target):
     return v_step, r_step, nu_step, changes, total_step
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _inside(box, v, nu, total, values, at_low, at_high):
     """Whether the losses, which are not linear, leave their conditions ``_KEPT`` of their slack; ``at_*`` become them."""
     _losses(box, v, nu, at_low, at_high)
@@ -419,7 +420,7 @@ def _inside(box, v, nu, total, values, at_low, at_high):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _relaxed_classifier(box, v, nu, on_low, on_high, weights, gradients):
     for j in range(len(box.groups)):
         g = box.groups[j]
@@ -428,7 +429,7 @@ def _relaxed_classifier(box, v, nu, on_low, on_high, weights, gradients):
         weights[j] = (on_low[g] * x / box.low[g] + on_high[g] * z / box.high[g]) / 2
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _settled(rows, weights, gradients, duals, n_groups):
     """Whether the relaxed classifier's own conditions hold well enough for its bound to be believed."""
     m, size = rows.signed.shape
@@ -449,7 +450,7 @@ def _settled(rows, weights, gradients, duals, n_groups):
     )
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _looseness(rows, box, v, nu, duals):
     """``of_rows`` and ``of_features`` of a ``BestPair``."""
     m, n_groups = len(rows.caps), len(box.low)
@@ -466,7 +467,7 @@ def _looseness(rows, box, v, nu, duals):
     return of_rows, of_features
 
 
-@njit(cache=True, error_model="numpy")
+@entry
 def best_pair(rows, box, sign, iterate, iterations):
     """Maximise Σ r_i - Σ cost of the rows - Σ losses of the groups over (v, t) and r: the pair that best covers a part.
 

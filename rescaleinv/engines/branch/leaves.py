@@ -13,7 +13,7 @@ and the last maximum is that of (d v_j + ν_j)²/(4d) at an end of the range of 
 where w must not have the sign of d v_j + ν_j. A pair (v, t), r for which it does not hold settles the whole part: σ f > 0.
 (``verify`` has the derivation.)
 
-With a ν-margin, where rows must have a margin ρ that is found and not given, and Σ a_i is given, the pair has one more number
+With a ν-margin, where rows must have a margin ρ that is found and not given, and Σ a_i is given, a pair has one more number
 q, which takes the place of 1 in e_i; Σ r_i must be at least Σ a_i, and Σ a_i q stands on the left instead of Σ r_i.
 """
 

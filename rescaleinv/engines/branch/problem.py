@@ -38,9 +38,9 @@ class LimitedProblem:
     multiplied by ``2**shift`` (weights) or ``4**shift`` (penalties, multipliers) is here without it.
 
     With a ν-margin the multipliers add up to ``total`` and none exceeds its cap. That is a power of two instead of 1, caps
-    in proportion, such that the margin ρ at the given scaling is about 1, as with other margins. ``penalties`` are those that
-    were given, in the units of the features. ``nu_start`` are the multipliers of the given scaling, as a general solver has
-    them, where they add up to 1.
+    in proportion, such that the margin ρ at the given scaling is about 1, as with other margins. ``penalties`` are those
+    that were given, in the units of the features. ``nu_start`` are the multipliers of the given scaling, as a general
+    solver has them, where they add up to 1.
     """
 
     training_set: TrainingSet

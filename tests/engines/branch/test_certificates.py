@@ -150,7 +150,7 @@ def test_nu_belongs_to_the_claim(certificates):
 
 
 def test_nu_by_hand():
-    """Rows at 1, -1 and a point 1/8 with ν = 1: a = (1/2, 1/2), w = 1, ρ = 1; q = 1, v = 1 and r = a give 1 on both sides."""
+    """Rows at 1, -1 and a point 1/8 with ν = 1: a = (1/2, 1/2), w = 1, ρ = 1; q = 1, v = 1 and r = a: 1 on both sides."""
     training_set = TrainingSet([[1.0], [-1.0]], [1, -1])
     content = {
         "schema": "rescaleinv-certificate/1",
