@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -89,6 +89,12 @@ class Verdicts:
         What decided them, and makes their certificates.
     provenance : str
         Which features the verdicts are about, where they were certified as part of a pipeline; else "".
+    labels : array or None
+        The labels at the given scaling, None among them where a value is missing; None where an engine was asked itself.
+    classes : pair or None
+        The negative and the positive label; None where an engine was asked itself.
+    index : array or None
+        What the points are called: the index of the data frame they came in; None: their positions, from 0.
 
     Examples
     --------
@@ -109,6 +115,9 @@ class Verdicts:
     points: npt.NDArray[np.float64]
     engine: Engine = field(repr=False)
     provenance: str = ""
+    labels: npt.NDArray[Any] | None = None
+    classes: tuple[Any, Any] | None = None
+    index: npt.NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         # certificates are made of the points later: a caller that reuses its buffer must not change what they say
@@ -157,16 +166,9 @@ class Verdicts:
         """One ``Verdict`` for a number; for a slice, a mask or an array of numbers, the ``Verdicts`` of those points."""
         if isinstance(key, (int, np.integer)):
             return Verdict(int(self.code[key]))
-        return Verdicts(
-            self.code[key],
-            self.lower[key],
-            self.upper[key],
-            self.reason[key],
-            self.status[key],
-            self.points[key],
-            self.engine,
-            self.provenance,
-        )
+        names = ("code", "lower", "upper", "reason", "status", "points", "labels", "index")
+        given = {name: getattr(self, name) for name in names}
+        return replace(self, **{name: value if value is None else value[key] for name, value in given.items()})
 
     @classmethod
     def all_unknown(cls, points: npt.NDArray[np.float64], reason: Any, engine: Engine) -> Verdicts:
@@ -254,26 +256,57 @@ class Verdicts:
     def counts(self) -> dict[str, int]:
         return {verdict_words(kind): int((self.code == kind).sum()) for kind in (1, -1, 0, 2)}
 
+    def words(self, code: int) -> str:
+        """A verdict in the words of the classes: "benign whatever the scaling"; "strongly positive" if they have no names."""
+        if self.classes is None:
+            return verdict_words(code)
+        if code == Verdict.NEUTRAL:
+            return "depends on the scaling" + self.engine.scope
+        if code == Verdict.UNKNOWN:
+            return "not decided"
+        return f"{self.classes[code > 0]} whatever the scaling{self.engine.scope}"
+
     def summary(self) -> str:
-        """One line in words; where points were proved it says how many of each kind."""
+        """One line in words; where points were proved it says how many of each kind.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> clf.certify([[-1, 4], [4, 4], [0, 0], [None, 1]]).summary()
+        '4 points: 1 up whatever the scaling (25%), 1 down whatever the scaling (25%), 1 depends on the scaling (25%), 1 not decided (25%)'
+        """
+        return self._counted(self.words)
+
+    def _counted(self, words: Callable[[int], str]) -> str:
         total = max(len(self), 1)
         parts = []
-        for kind, (name, count) in zip((1, -1, 0, 2), self.counts().items(), strict=True):
-            proved = int((self.status[self.code == kind] == "proved").sum())
+        for kind in (1, -1, 0, 2):
+            mask = self.code == kind
+            count, proved = int(mask.sum()), int((self.status[mask] == "proved").sum())
             if count:
-                parts.append(f"{count} {name} ({count / total:.0%}{f', {proved} proved' if proved else ''})")
+                parts.append(f"{count} {words(kind)} ({count / total:.0%}{f', {proved} proved' if proved else ''})")
         return f"{len(self)} points: {', '.join(parts) or 'none'}"
 
     def to_frame(self) -> pd.DataFrame:
-        """A pandas data frame, one row per point."""
+        """A pandas data frame, one row per point, with the index that the points came with.
+
+        Returns
+        -------
+        data frame
+            With the columns ``label`` (at the given scaling, where it is known), ``verdict`` (in words), ``code``,
+            ``lower``, ``upper``, ``status`` and ``reason``.
+        """
         import pandas as pd
 
-        words = [verdict_words(code) for code in self.code.tolist()]
-        columns = {"verdict": words, "code": self.code, "lower": self.lower, "upper": self.upper}
-        return pd.DataFrame({**columns, "status": self.status.astype(str), "reason": self.reason.astype(str)})
+        columns: dict[str, Any] = {} if self.labels is None else {"label": self.labels}
+        columns["verdict"] = [verdict_words(code) for code in self.code.tolist()]
+        columns |= {"code": self.code, "lower": self.lower, "upper": self.upper}
+        columns |= {"status": self.status.astype(str), "reason": self.reason.astype(str)}
+        return pd.DataFrame(columns, index=None if self.index is None else pd.Index(self.index))
 
     def __repr__(self) -> str:
-        return f"Verdicts({self.summary()})"
+        return f"Verdicts({self._counted(verdict_words)})"
 
     def _repr_html_(self) -> str:
         table = self.to_frame().head(20).to_html(escape=True, float_format="{:.4g}".format)
