@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import tempfile
 from pathlib import Path
 
@@ -21,7 +22,8 @@ from rescaleinv.verify import check
 _TRAINING_ROWS = 40
 
 
-def run_demo() -> None:
+def run_demo(_: argparse.Namespace) -> None:
+    """Print the examples, with proofs."""
     _paper_examples()
     print()
     _breast_cancer()

@@ -18,6 +18,7 @@ from rescaleinv.certificates.certificate import Certificate, Witness
 from rescaleinv.errors import NotAvailableError
 from rescaleinv.theory.conditioning import Conditioning
 from rescaleinv.theory.inputs import as_matrix
+from rescaleinv.theory.nu_margin import NuMargin
 from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verdict import Verdict, Verdicts, read_only
 
@@ -79,7 +80,7 @@ class EngineSettings:
     limits: FloatArray | None = None  # the ranges of τ, where they are limited
     groups: IntArray | None = None
     penalties: FloatArray | None = None  # of a soft margin
-    nu: float | None = None
+    nu: NuMargin | None = None  # a soft margin without a scale: ν and the weights of the rows
     variant: str = ""  # what stands behind the colon of the engine's name
     fallback: Engine | None = field(default=None, repr=False)  # decides what the engine leaves open
 

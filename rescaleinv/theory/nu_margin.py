@@ -28,6 +28,8 @@ _ABOVE_LEAST = 1e-7
 _SAME_SUM = 1e-12
 # The solver's ν is good to this share of it.
 _SAME_NU = 1e-9
+# A ν that stands for a penalty is a decimal of so many digits: the same one whatever the units and the order of the rows.
+_DIGITS = 9
 _SOLVER_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12, "max_iter": 400}
 
 
@@ -55,6 +57,7 @@ class NuMargin:
 
     nu: Fraction
     row_weights: FloatArray
+    least: float = 0.0  # the least ν, where it was looked for
 
     @classmethod
     def of(cls, training_set: TrainingSet, nu: float | Fraction, row_weights: Any = None) -> NuMargin:
@@ -81,19 +84,26 @@ class NuMargin:
                 f"nu is {float(nu):.6g}, and the classes overlap: the reduced hulls meet up to nu = {least:.6g}. Choose "
                 f"a nu above that (at most {float(largest):.6g})"
             )
-        return cls(Fraction(nu), weights)
+        return cls(Fraction(nu), weights, least)
 
     @classmethod
-    def like_penalty(cls, training_set: TrainingSet, C: float = 1.0, row_weights: Any = None) -> NuMargin:
-        """The ν that stands for a penalty C, see :func:`nu_of`; ``InseparableError`` where it is not above the least."""
+    def like_penalty(
+        cls, training_set: TrainingSet, C: float = 1.0, row_weights: Any = None, scaling_weights: Any = None
+    ) -> NuMargin:
+        """The ν that stands for a penalty C, see :func:`nu_of`; ``InseparableError`` where it is not above the least.
+
+        Rows are standardised with ``scaling_weights`` (``row_weights`` if not given): those of the rows without those of
+        their classes.
+        """
         weights = _checked_weights(training_set, row_weights)
-        nu = _nu_of_penalty(training_set, C, weights)
+        of_scaling = weights if scaling_weights is None else _checked_weights(training_set, scaling_weights)
+        nu = _nu_of_penalty(training_set, C, weights, of_scaling)
         try:
             return cls.of(training_set, nu, weights)
         except InseparableError as error:
             raise InseparableError(
                 f"the classes overlap so much that the SVM with C = {C:g} on the standardised rows has no weights at all: "
-                'it gives every point one label, and so does every rescaling. Try class_weight="balanced" or a larger nu '
+                'it gives every point one label, and so does every rescaling. Try class_weight="balanced" '
                 f"({error})"
             ) from error
 
@@ -235,12 +245,11 @@ def _quantile(values: FloatArray, caps: FloatArray) -> float:
     return float((values[order[first]] + values[order[last]]) / 2)
 
 
-def _nu_of_penalty(training_set: TrainingSet, C: float, weights: FloatArray) -> Fraction:
+def _nu_of_penalty(training_set: TrainingSet, C: float, weights: FloatArray, scaling_weights: FloatArray) -> Fraction:
     from rescaleinv.theory.soft_margin import soft_margin_svm
 
-    deviation = training_set.features.std(axis=0)
-    rows = (training_set.features - training_set.features.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-    svm = soft_margin_svm(TrainingSet(rows, training_set.signs, positive=1), C, weights)
+    rows = _standardised(training_set, scaling_weights)
+    svm = soft_margin_svm(TrainingSet(rows, training_set.signs, positive=1, read_as="float"), C, weights)
     slack = np.maximum(1 - training_set.signs * (rows @ svm.weights + svm.intercept), 0)
     # Σ a = ‖w‖² + C Σ c ξ by complementarity; divided by C Σ c
     nu = float((svm.weights @ svm.weights / C + weights @ slack) / weights.sum())
@@ -249,7 +258,15 @@ def _nu_of_penalty(training_set: TrainingSet, C: float, weights: FloatArray) -> 
     half = Fraction(round(nu * len(rows) / 2) * 2, len(rows))
     if (weights == weights[0]).all() and half > 0 and abs(nu - float(half)) <= _SAME_NU * nu:
         return half
-    return min(Fraction(nu), largest_nu(training_set, weights))
+    return min(Fraction(f"{nu:.{_DIGITS}g}"), largest_nu(training_set, weights))
+
+
+def _standardised(training_set: TrainingSet, weights: FloatArray) -> FloatArray:
+    """The rows with mean 0 and deviation 1; of the values as they were written, which are the same in every unit."""
+    rows = training_set.as_read.features
+    varies = np.ptp(rows, axis=0) > 0
+    centred = np.where(varies, rows - np.average(rows, axis=0, weights=weights), 0.0)
+    return centred / np.where(varies, np.sqrt(np.average(centred**2, axis=0, weights=weights)), 1.0)
 
 
 def nu_of(C: float, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -280,7 +297,8 @@ def nu_of(C: float, X: Any, y: Any, sample_weight: Any = None) -> float:
     if isinstance(C, bool) or not isinstance(C, Real) or not 0 < C < float("inf"):
         raise InputError(f"C is {C!r}; a positive and finite number is needed")
     training_set = TrainingSet(X, y)
-    return float(_nu_of_penalty(training_set, float(C), _checked_weights(training_set, sample_weight)))
+    weights = _checked_weights(training_set, sample_weight)
+    return float(_nu_of_penalty(training_set, float(C), weights, weights))
 
 
 def _checked_weights(training_set: TrainingSet, row_weights: Any) -> FloatArray:

@@ -60,7 +60,7 @@ def test_what_is_not_understood_exits_with_2(arguments):
 
 
 def test_our_errors_are_one_line(monkeypatch, capsys):
-    def fail():
+    def fail(options):
         raise SolverError("the solver gave up")
 
     monkeypatch.setattr("rescaleinv.cli.demo.run_demo", fail)
