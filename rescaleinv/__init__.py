@@ -53,6 +53,7 @@ _HOMES = {
     "NotAvailableError": "errors",
     "BatchError": "errors",
     "LeftOutWarning": "errors",
+    "OneLabelWarning": "errors",
     "RefusedWarning": "errors",
 }
 
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
         LeftOutWarning,
         MissingSolverError,
         NotAvailableError,
+        OneLabelWarning,
         RefusedWarning,
         RescaleInvError,
         SolverError,

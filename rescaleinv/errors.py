@@ -2,6 +2,8 @@
 
 # So many row numbers stand in a warning's text.
 _MOST_SHOWN = 20
+# From this share of the rows on, a warning says what leaving rows out does to verdicts.
+_MANY = 0.05
 
 
 class RescaleInvError(Exception):
@@ -59,7 +61,34 @@ class LeftOutWarning(UserWarning):
         shown = ", ".join(map(str, self.rows[:_MOST_SHOWN])) + (", …" if len(self.rows) > _MOST_SHOWN else "")
         return (
             f"{len(self.rows)} of {self.n_rows} training rows were left out, as no hyperplane separates the classes with "
-            f"them: rows {shown}; all are in dropped_. inconsistent='raise' refuses such data, a finite C is a soft margin"
+            f"them: rows {shown}; all are in dropped_. inconsistent='soft' keeps all rows, 'raise' refuses such data"
+            + self._meaning
+        )
+
+    @property
+    def _meaning(self) -> str:
+        """What it does to the verdicts where it is more than a few rows."""
+        share = len(self.rows) / self.n_rows
+        if share <= _MANY:
+            return ""
+        return (
+            f". These are {share:.0%} of the rows: a hard margin on the rest is pinned by the rows that one SVM happened to "
+            "get right, so fewer labels depend on scaling than do with all rows; verdicts are about the rows that were kept"
+        )
+
+
+class OneLabelWarning(UserWarning):
+    """A soft margin gives every training row the same label; ``label`` says which."""
+
+    def __init__(self, label: object, n_rows: int) -> None:
+        super().__init__(label, n_rows)
+        self.label = label
+        self.n_rows = n_rows
+
+    def __str__(self) -> str:
+        return (
+            f"the soft margin gives all {self.n_rows} training rows the label {self.label!r}: that a point's label does not "
+            "depend on scaling means nothing here. class_weight='balanced' weighs the classes alike"
         )
 
 

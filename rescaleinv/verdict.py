@@ -167,8 +167,8 @@ class Verdicts:
         if isinstance(key, (int, np.integer)):
             return Verdict(int(self.code[key]))
         names = ("code", "lower", "upper", "reason", "status", "points", "labels", "index")
-        given = {name: getattr(self, name) for name in names}
-        return replace(self, **{name: value if value is None else value[key] for name, value in given.items()})
+        chosen: dict[str, Any] = {name: getattr(self, name)[key] for name in names if getattr(self, name) is not None}
+        return replace(self, **chosen)
 
     @classmethod
     def all_unknown(cls, points: npt.NDArray[np.float64], reason: Any, engine: Engine) -> Verdicts:
@@ -257,14 +257,15 @@ class Verdicts:
         return {verdict_words(kind): int((self.code == kind).sum()) for kind in (1, -1, 0, 2)}
 
     def words(self, code: int) -> str:
-        """A verdict in the words of the classes: "benign whatever the scaling"; "strongly positive" if they have no names."""
+        """A verdict in the words of the classes, "benign whatever the scaling"; "strongly positive" where none are known."""
         if self.classes is None:
             return verdict_words(code)
         if code == Verdict.NEUTRAL:
             return "depends on the scaling" + self.engine.scope
         if code == Verdict.UNKNOWN:
             return "not decided"
-        return f"{self.classes[code > 0]} whatever the scaling{self.engine.scope}"
+        label = self.classes[code > 0]
+        return f"{label if isinstance(label, str) else f'class {label}'} whatever the scaling{self.engine.scope}"
 
     def summary(self) -> str:
         """One line in words; where points were proved it says how many of each kind.
@@ -273,8 +274,8 @@ class Verdicts:
         --------
         >>> from rescaleinv import RescaleInvariantSVC
         >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
-        >>> clf.certify([[-1, 4], [4, 4], [0, 0], [None, 1]]).summary()
-        '4 points: 1 up whatever the scaling (25%), 1 down whatever the scaling (25%), 1 depends on the scaling (25%), 1 not decided (25%)'
+        >>> clf.certify([[-1, 4], [4, 4], [None, 1]]).summary()
+        '3 points: 1 up whatever the scaling (33%), 1 depends on the scaling (33%), 1 not decided (33%)'
         """
         return self._counted(self.words)
 

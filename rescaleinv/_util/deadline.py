@@ -1,7 +1,7 @@
 """One budget for a whole run: whatever works within it asks how much is left, and stops with what it has.
 
-Engines have limits per point. A budget is for all points, and for all steps of a run, together; an interrupt (Ctrl-C) ends it
-early. Nothing is raised: loops look at ``seconds_left`` and leave open what they have no time for.
+Engines have limits per point. A budget is for all points, and for all steps of a run, together; an interrupt (Ctrl-C) ends
+it early. Nothing is raised: loops look at ``seconds_left`` and leave open what they have no time for.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class Deadline:
         self.started: float = time.monotonic()
         self.seconds: float = seconds
         self.interrupted: bool = False
+        self.is_share: bool = False  # of a longer run
         self._outer = outer
 
     def left(self) -> float:
@@ -38,7 +39,11 @@ class Deadline:
         """Why there is no time left, for the reasons of verdicts."""
         if self._outer is not None and self._outer.left() == 0:
             return self._outer.why()
-        return "the run was interrupted" if self.interrupted else f"the budget of {self.seconds:g} s was used up"
+        if self.interrupted:
+            return "the run was interrupted"
+        if self.is_share:
+            return "the time of the budget for this step was used up"
+        return f"the budget of {self.seconds:g} s was used up"
 
 
 _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
@@ -74,6 +79,15 @@ def run_within(budget: float | None, *, interruptible: bool = False) -> Iterator
             yield deadline
     finally:
         _current.reset(token)
+
+
+@contextmanager
+def share_of_run(share: float) -> Iterator[None]:
+    """A step that may take this share of what is left of the present run."""
+    left = seconds_left()
+    with run_within(None if math.isinf(left) else max(share * left, 1e-3)) as deadline:
+        deadline.is_share = True
+        yield
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,8 @@ ENDINGS = (".csv", ".tsv", ".parquet")
 MISSING = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "<NA>", "#N/A", "?")
 # A first line that is longer than this is not one of column names.
 _LONGEST_HEADER = 2**24
+# Up to here every integer is a float.
+EXACT_INTEGERS = 2**53
 # What spreadsheets take for the beginning of a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -150,6 +152,16 @@ def _require_distinct_columns(names: list[str], path: str | Path) -> None:
         raise InputError(f"{path} has the column {repeated[0]!r} twice")
 
 
+def require_exact(pairs: Iterable[tuple[int, float]], name: str, where: str) -> None:
+    """An ``InputError`` for an integer that is not the float which was made of it."""
+    for exact, rounded in pairs:
+        if exact != rounded:  # Python compares them exactly
+            raise InputError(
+                f"{where}: the column {name!r} has the integer {exact}, which no float equals; subtract a constant from "
+                "the column, in training too, or leave it out"
+            )
+
+
 def write_table(table: pd.DataFrame, path: str | Path, *, escape_formulas: bool = False) -> None:
     """Write a table, whole or not at all.
 
@@ -202,6 +214,5 @@ def require_columns(table: pd.DataFrame, wanted: list[str], path: str | Path) ->
     """An ``InputError`` that names the columns which are not there."""
     missing = [name for name in wanted if name not in table.columns]
     if missing:
-        raise InputError(
-            f"{path} has no column {', '.join(map(repr, missing))}; it has {folded([repr(name) for name in table.columns], 40)}"
-        )
+        columns = folded([repr(name) for name in table.columns], 40)
+        raise InputError(f"{path} has no column {', '.join(map(repr, missing))}; it has {columns}")

@@ -99,10 +99,14 @@ def _unusable(column: pd.Series[Any]) -> Unusable | None:
     different = sorted({_shown(value) for value in texts})
     if len(texts) < len(values) / 2:
         row = next(k for k, value in enumerate(column.tolist(), 1) if value is texts[0])
-        problem = f"{len(texts)} of {len(values)} values are not numbers, the first is {_shown(texts[0])!r} in row {row}"
+        problem = (
+            f"{len(texts)} of {len(values)} values are not numbers, the first is {_shown(texts[0])!r} in row {row}"
+        )
         if len(different) == 1:
             return Unusable(name, problem, f"--na {shlex.quote(different[0])}")
         return Unusable(name, problem, f"--ignore {shlex.quote(name)}")
+    if len(different) == 1:
+        return Unusable(name, f"the text {different[0]!r} only", f"--ignore {shlex.quote(name)}")
     if len(different) <= _MOST_CATEGORIES and len(different) < len(values):
         problem = f"{len(different)} categories: {', '.join(different[:4])}{', …' if len(different) > 4 else ''}"
         return Unusable(name, problem, f"--one-hot {shlex.quote(name)}")
@@ -111,8 +115,6 @@ def _unusable(column: pd.Series[Any]) -> Unusable | None:
 
 
 def _is_number(value: Any) -> bool:
-    if isinstance(value, (str, bytes)):
-        return False
     try:
         float(value)
     except (TypeError, ValueError):
@@ -132,7 +134,9 @@ def tell_identifiers(table: pd.DataFrame, names: list[str]) -> None:
     for name in names:
         reason = _identifier_reason(table[name])
         if reason:
-            print(f"note: {name} is used as a feature, but {reason}; if it identifies rows: --ignore {shlex.quote(name)}")
+            print(
+                f"note: {name} is used as a feature, but {reason}; if it identifies rows: --ignore {shlex.quote(name)}"
+            )
 
 
 def _identifier_reason(column: pd.Series[Any]) -> str:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rescaleinv._util.tables import Reading, folded, read_table, require_columns
+from rescaleinv._util.tables import EXACT_INTEGERS, Reading, folded, read_table, require_columns, require_exact
 from rescaleinv._util.types import FloatArray
-from rescaleinv.batch.csv_groups import EXACT_INTEGERS, require_exact
 from rescaleinv.cli.columns import named_columns, require_numbers, tell_identifiers, without_row_numbers, without_units
 from rescaleinv.cli.one_hot import one_hot_columns
 from rescaleinv.errors import InputError
@@ -47,6 +46,8 @@ class LabelledTables:
         The classes of the rows of TEST by name, None where one is not known; None where TEST has no label.
     without_units : list of str
         Features with two values and those made of categories: limited ranges leave them as they are.
+    keep : list of str
+        Columns of TEST that results are to show.
     """
 
     names: list[str]
@@ -60,6 +61,7 @@ class LabelledTables:
     reasons: npt.NDArray[Any]
     truth: npt.NDArray[Any] | None
     without_units: list[str]
+    keep: list[str]
 
     def training_frame(self) -> pd.DataFrame:
         """The training rows with the names of their features, and called by their numbers in the file."""
@@ -77,31 +79,33 @@ class LabelledTables:
 
 def read_labelled(options: argparse.Namespace) -> LabelledTables:
     """Read TRAIN and TEST as the options about tables say."""
-    reading = Reading(
-        _SEPARATORS.get(options.sep, options.sep), options.decimal, tuple(options.na)
-    )
+    reading = Reading(_SEPARATORS.get(options.sep, options.sep), options.decimal, tuple(options.na))
     train, test = (_read(path, options.label, reading) for path in (options.train, options.test))
     require_columns(train, [options.label], options.train)
     keep = named_columns(options.keep, list(test.columns), "--keep", options.test)
     categories = named_columns(options.one_hot, list(train.columns), "--one-hot", options.train)
     names = _feature_names(train, test, keep, options)
+    require_numbers(train, [name for name in names if name not in categories], options.train)
     require_columns(test, names, options.test)
+    if not len(test):
+        raise InputError(f"{options.test} has no rows")
+    require_numbers(test, [name for name in names if name not in categories], options.test, empty_too=True)
     fill = options.impute == "median"
+    made: list[str] = []
     if categories:
         train, test, names, made = one_hot_columns(train, test, names, categories, fill=fill)
-    else:
-        made = []
-    require_numbers(train, names, options.train)
-    require_numbers(test, names, options.test, empty_too=fill)
     tell_identifiers(train, [name for name in names if name not in made])
     classes, labels, truth = _classes(train[options.label], test, options)
     train_rows, kept_rows = _training_rows(train[names], labels, options)
-    if not len(test):
-        raise InputError(f"{options.test} has no rows")
     points = _exact_numbers(test[names], options.test)
     if fill:
         points = np.where(np.isnan(points), np.median(train_rows, axis=0), points)
     reasons = unusable_rows(points)
+    for name in categories:
+        strange = test[name].notna() & ~test[name].isin(train[name].dropna().unique())
+        reasons[strange.to_numpy()] = [
+            f"{name} is {value!r}, which no training row has" for value in test[name][strange].tolist()
+        ]
     return LabelledTables(
         names=names,
         rows=train_rows,
@@ -114,6 +118,7 @@ def read_labelled(options: argparse.Namespace) -> LabelledTables:
         reasons=reasons,
         truth=truth,
         without_units=sorted({*made, *without_units(train, names)}, key=names.index),
+        keep=keep,
     )
 
 
@@ -154,7 +159,9 @@ def _classes(
     values = sorted(labels.dropna().unique().tolist())
     if len(values) < 2 or (len(values) > _MOST_CLASSES and options.positive is None):
         needed = "two are needed" if len(values) < 2 else "this is not a label of classes, or --positive must name one"
-        raise InputError(f"{options.train}: the label has {len(values)} different values ({folded(values, 8)}); {needed}")
+        raise InputError(
+            f"{options.train}: the label has {len(values)} different values ({folded(values, 8)}); {needed}"
+        )
     if options.positive is not None and options.positive not in values:
         listed = f"{values[0]} and {values[1]}" if len(values) == 2 else folded(values)
         raise InputError(f"--positive {options.positive}: the labels are {listed}")
@@ -188,7 +195,9 @@ def _training_rows(
         )
     if options.impute == "drop":
         kept = np.flatnonzero(~incomplete)
-        print(f"note: {int(incomplete.sum())} of {len(features)} rows of {options.train} have a missing value: left out")
+        print(
+            f"note: {int(incomplete.sum())} of {len(features)} rows of {options.train} have a missing value: left out"
+        )
         if not len(kept):
             raise InputError(f"{options.train} has no row without a missing value; --impute median fills them in")
         return as_matrix(features.iloc[kept], what=options.train), kept

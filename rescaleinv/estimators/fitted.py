@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ import numpy.typing as npt
 
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.engines import EngineSettings
+from rescaleinv.engines.choice import EngineChoice, choose_engine
+from rescaleinv.estimators.margin import Margin, nothing_to_certify
 from rescaleinv.estimators.reference import ReferenceSVM
 from rescaleinv.theory.training_set import TrainingSet
 
@@ -37,30 +38,31 @@ class Fitted:
         Those of the estimator when it was fitted, whatever was set since.
     classes : array
         The negative and the positive label.
-    training_set : TrainingSet
-        The rows that count; it has the names of the features.
-    dropped : int array
-        Rows that were left out.
-    reference : ReferenceSVM
-        The SVM at the given scaling.
+    margin : Margin
+        The rows that count, the SVM at the given scaling, and which margin it has.
     limits, groups : arrays or None
         The range of each factor and the group of each feature, where there are any.
-    penalties : array or None
-        C times the weight of each row: a soft margin.
     """
 
     parameters: dict[str, Any]
     classes: npt.NDArray[Any]
-    training_set: TrainingSet
-    dropped: IntArray
-    reference: ReferenceSVM
+    margin: Margin
     limits: FloatArray | None
     groups: IntArray | None
-    penalties: FloatArray | None
+
+    @property
+    def training_set(self) -> TrainingSet:
+        """The rows that count; it has the names of the features."""
+        return self.margin.training_set
+
+    @property
+    def reference(self) -> ReferenceSVM:
+        """The SVM at the given scaling."""
+        return self.margin.reference
 
     @property
     def hard_margin(self) -> bool:
-        return math.isinf(self.parameters["C"])
+        return self.margin.reference.hard_margin
 
     @property
     def settings(self) -> EngineSettings:
@@ -71,8 +73,16 @@ class Fitted:
             max_vertices=given["max_vertices"],
             max_seconds=given["max_seconds"],
             n_jobs=given["n_jobs"],
-            left_out=len(self.dropped),
+            left_out=len(self.margin.dropped),
             limits=self.limits,
             groups=self.groups,
-            penalties=self.penalties,
+            penalties=self.margin.penalties,
+            nu=self.margin.nu,
         )
+
+    def engine_for(self, training_set: TrainingSet) -> EngineChoice:
+        """The engine for these rows: those of the model, or the same rows in other values."""
+        if self.margin.one_label:
+            label = self.classes[int(self.reference.intercept >= 0)]
+            return EngineChoice("none", nothing_to_certify(label), training_set, self.settings)
+        return choose_engine(self.parameters["engine"], training_set, self.settings)

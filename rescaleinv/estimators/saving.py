@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
@@ -26,11 +27,13 @@ from rescaleinv.engines import Engine
 from rescaleinv.engines.choice import EngineChoice
 from rescaleinv.errors import InputError
 from rescaleinv.estimators.fitted import Fitted
+from rescaleinv.estimators.margin import Margin
 from rescaleinv.estimators.reference import ReferenceSVM
+from rescaleinv.theory.nu_margin import NuMargin, largest_nu
 from rescaleinv.theory.training_set import TrainingSet
 
 _FORMAT = "rescaleinv-model"
-_VERSION = 1
+_VERSION = 2  # 1 had no ν
 _HEADER = "header"
 _OF_ENGINE = "vertices."
 
@@ -51,24 +54,28 @@ def model_digest(fitted: Fitted) -> str:
 
 
 def _packed(fitted: Fitted) -> tuple[dict[str, Any], Arrays]:
-    training_set, reference = fitted.training_set, fitted.reference
+    training_set, reference, margin = fitted.training_set, fitted.reference, fitted.margin
     classes, class_arrays = pack_labels(fitted.classes)
     content = {
         "params": pack(fitted.parameters),
         "feature_names": None if training_set.feature_names is None else list(training_set.feature_names),
         "classes": classes,
-        "soft": fitted.penalties is not None,
+        "soft": margin.penalties is not None,
+        "nu": None if margin.nu is None else [str(margin.nu.nu), pack(margin.nu.least)],
+        "one_label": margin.one_label,
     }
     arrays: dict[str, npt.NDArray[Any]] = {
         "features": training_set.features,
         "signs": training_set.signs,
         "row_numbers": training_set.row_numbers,
-        "dropped": fitted.dropped,
+        "dropped": margin.dropped,
         "weights": reference.weights,
         "offsets": np.array([reference.intercept, reference.value_at_anchor]),
     }
-    if fitted.penalties is not None:
-        arrays["penalties"] = fitted.penalties
+    if margin.penalties is not None:
+        arrays["penalties"] = margin.penalties
+    if margin.nu is not None:
+        arrays["row_weights"] = margin.nu.row_weights
     return content, {**arrays, **class_arrays}
 
 
@@ -98,22 +105,32 @@ class StoredModel:
         training_set, arrays = self.training_set, self._arrays
         _require_finite(arrays["weights"], (training_set.n_features,))
         _require_finite(arrays["offsets"], (2,))
-        penalties = None
+        penalties, nu = None, self._nu_margin()
+        one_label = self._content.get("one_label", False) is True
         if self._content.get("soft"):
             penalties = arrays["penalties"]
             _require_finite(penalties, (training_set.n_rows,))
+        hard = penalties is None and nu is None and not one_label
+        if (penalties is not None) != math.isfinite(parameters["C"]) or (nu is not None and penalties is not None):
+            raise ValueError("its margin is not that of its parameters")
         intercept, value_at_anchor = map(float, arrays["offsets"])
-        hard = math.isinf(parameters["C"])
-        return Fitted(
-            parameters=parameters,
-            classes=self._classes,
-            training_set=training_set,
-            dropped=_integers(arrays["dropped"]),
-            reference=ReferenceSVM(training_set, arrays["weights"], intercept, value_at_anchor, hard),
-            limits=limits,
-            groups=groups,
-            penalties=penalties,
-        )
+        reference = ReferenceSVM(training_set, arrays["weights"], intercept, value_at_anchor, hard)
+        margin = Margin(training_set, _integers(arrays["dropped"]), reference, penalties, nu, one_label)
+        return Fitted(parameters=parameters, classes=self._classes, margin=margin, limits=limits, groups=groups)
+
+    def _nu_margin(self) -> NuMargin | None:
+        """ν and the weights of the rows, as they were found; nothing is computed again."""
+        if self._content.get("nu") is None:
+            return None
+        nu, least = self._content["nu"]
+        weights = self._arrays["row_weights"]
+        _require_finite(weights, (self.training_set.n_rows,))
+        if not weights.min() > 0:
+            raise ValueError("it has a row without weight")
+        found = Fraction(nu)
+        if not 0 < found <= largest_nu(self.training_set, weights):
+            raise ValueError(f"its nu is {float(found):g}, which is not possible with its rows")
+        return NuMargin(found, weights, float(unpack(least)))
 
     def restore_engine(self, choice: EngineChoice, *, trusted: bool = False) -> None:
         """Give a new engine what the file has of another's work, if there is any, as if it had computed it."""

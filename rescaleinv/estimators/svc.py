@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,23 +15,21 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from rescaleinv._util.deadline import run_within
-from rescaleinv._util.parameters import checked_limit, checked_n_jobs, checked_time_limit, is_number
+from rescaleinv._util.parameters import checked_limit, checked_n_jobs, checked_time_limit
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.engines import Engine, owned
-from rescaleinv.engines.choice import EngineChoice, check_engine_name, choose_engine
+from rescaleinv.engines.choice import EngineChoice, check_engine_name
 from rescaleinv.errors import InputError, NotAvailableError
 from rescaleinv.estimators.fitted import Fitted, all_or_nothing
+from rescaleinv.estimators.margin import check_margin, find_margin, margin_words
 from rescaleinv.estimators.pipelines import Around, around_scalers
 from rescaleinv.estimators.points import certify_with_holes, index_of, labels_with_holes
 from rescaleinv.estimators.radius import RadiusSearch, radius_search
-from rescaleinv.estimators.reference import ReferenceSVM
 from rescaleinv.estimators.saving import reading_model, write_model
-from rescaleinv.estimators.training import consistent_part, with_class_weights
+from rescaleinv.estimators.training import with_class_weights
 from rescaleinv.theory.inputs import as_labels, as_matrix
 from rescaleinv.theory.invariance import check_invariance
 from rescaleinv.theory.scale_range import as_groups, as_scale_range
-from rescaleinv.theory.soft_margin import soft_margin_svm
-from rescaleinv.theory.svm import minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet, check_read_as
 from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights
 from rescaleinv.verdict import Verdicts
@@ -56,15 +53,21 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         ``certify`` needs a finite ``scale_range``: a common factor of all τ is a change of C, and belongs to the range as
         given. Verdicts are then about every optimal classifier, as the best intercept need not be unique (``predict``
         takes the middle of the best ones).
+    nu : None, "auto" or number in (0, 1], default=None
+        A soft margin without a scale (the ν-SVM, as ``sklearn.svm.NuSVC``): no row is left out, and verdicts may be about
+        every rescaling. "auto" takes the ν at which it is ``SVC(kernel="linear", C=1)`` on the standardised rows; it is the
+        same in all units. A number must be above ``least_nu(training_set_)``. Excludes a finite ``C``. None: no such margin,
+        unless ``inconsistent="soft"`` needs one.
     engine : {"auto", "complex", "staged", "tree", "milp", "milp:…", "gap"}, default="auto"
         What decides the points. For every rescaling "auto" takes the complex where its vertices are few enough, with
         "staged" (a search for flips, then branch and bound) for the points that its budget leaves open, and "staged"
         elsewhere; for a limited ``scale_range`` it takes "gap". "milp" is the paper's method, for comparison (its
         solver may be named: "milp:highs", "milp:ortools", "milp:ortools:highs", "milp:pulp"). ``engine_`` says which
         engine it is and why.
-    inconsistent : {"drop", "raise"}, default="drop"
-        What a hard margin does with classes that no hyperplane separates: leave rows out, with a warning that names them,
-        but never the last row of a class; or raise ``InseparableError``.
+    inconsistent : {"soft", "drop", "raise"}, default="drop"
+        What is done where a hard margin is asked for (no C, no ``nu``) and no hyperplane separates the classes. "soft":
+        the soft margin with ``nu="auto"``, no row left out. "drop", the paper's way: leave rows out, with a warning that
+        names them, but never the last row of a class. "raise": an ``InseparableError``.
     time_limit : float or None, default=5
         Seconds per point for the engines that decide points one at a time (all but the complex); beyond it the verdict is
         UNKNOWN, with what is known so far. None: no limit, however long it takes.
@@ -98,6 +101,10 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         The rows that count.
     dropped_ : int array
         Rows of X that were left out because of ``inconsistent="drop"``.
+    nu_ : float or None
+        The ν of the soft margin; None where there is none.
+    margin_ : str
+        Which margin, in words: "hard margin", "hard margin on 131 of 172 rows", "soft margin, ν = 0.712 (…)".
     engine_ : EngineChoice
         ``engine_.name`` decides the points, because of ``engine_.reason``.
     n_features_in_, feature_names_in_
@@ -107,7 +114,12 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
     -----
     A point is positive where w·x + b >= 0, as in the paper.
 
-    *Weights.* In a soft margin the weight of a row multiplies its C. In a hard margin no row may be on the wrong side,
+    *Intercepts.* Where the best intercept of a soft margin is not unique, ``predict`` takes the middle of the best ones, as
+    libsvm does; verdicts are about all of them.
+
+    *Weights.* In a soft margin the weight of a row multiplies its C, or with ν the cap of its multiplier (as in ``SVC`` and
+    ``NuSVC``); ``nu="auto"`` standardises the rows with ``sample_weight``, so that a row of weight 2 is as two rows. In a
+    hard margin no row may be on the wrong side,
     however little it weighs, so that any positive weight is the same as 1; a row of weight 0 is left out. Weights count
     where rows must be left out: those go that a soft-margin SVM with the weights misclassifies (``drop_rule=
     "misclassified"``; the other rules count rows, and refuse weights that differ).
@@ -131,6 +143,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         self,
         scale_range: Any = None,
         C: float = float("inf"),
+        nu: float | str | None = None,
         engine: str = "auto",
         inconsistent: str = "drop",
         time_limit: float | None = 5.0,
@@ -145,6 +158,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
     ) -> None:
         self.scale_range = scale_range
         self.C = C
+        self.nu = nu
         self.engine = engine
         self.inconsistent = inconsistent
         self.time_limit = time_limit
@@ -189,24 +203,10 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         signs, pair = as_labels(labels[rows], len(rows))
         whole = TrainingSet._trusted(features[rows], signs, pair, feature_names, rows, self.read_as)
         classes = np.unique(labels[rows])
-        weights = with_class_weights(self.class_weight, labels[rows], classes, weights[rows])
-        hard = math.isinf(self.C)
-        training_set = whole
-        if hard and self.inconsistent == "drop":
-            training_set = consistent_part(whole, weights, self.drop_rule, self.max_seconds, stacklevel=3)
-        svm = minimal_norm_svm(training_set) if hard else soft_margin_svm(whole, float(self.C), weights)
-        self._adopt(
-            Fitted(
-                parameters=self.get_params(deep=False),
-                classes=classes,
-                training_set=training_set,
-                dropped=np.setdiff1d(whole.row_numbers, training_set.row_numbers),
-                reference=ReferenceSVM(training_set, svm.weights, svm.intercept, svm.value_at_anchor, hard),
-                limits=limits,
-                groups=groups,
-                penalties=None if hard else float(self.C) * weights,
-            )
-        )
+        row_weights = with_class_weights(self.class_weight, labels[rows], classes, weights[rows])
+        parameters = self.get_params(deep=False)
+        margin = find_margin(whole, row_weights, weights[rows], parameters, stacklevel=3)
+        self._adopt(Fitted(parameters=parameters, classes=classes, margin=margin, limits=limits, groups=groups))
 
     def _adopt(self, fitted: Fitted) -> None:
         """Become the fitted model that was computed, or read from a file."""
@@ -216,16 +216,15 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         self._around: tuple[FloatArray, EngineChoice] | None = None
         self.classes_ = fitted.classes
         self.training_set_ = fitted.training_set
-        self.dropped_: IntArray = fitted.dropped
+        self.dropped_: IntArray = fitted.margin.dropped
+        self.nu_: float | None = None if fitted.margin.nu is None else float(fitted.margin.nu.nu)
+        self.margin_: str = margin_words(fitted.margin, fitted.parameters)
         self.coef_ = fitted.reference.weights[None, :]
         self.intercept_ = np.array([fitted.reference.intercept])
-        self.engine_: EngineChoice = choose_engine(fitted.parameters["engine"], fitted.training_set, fitted.settings)
+        self.engine_: EngineChoice = fitted.engine_for(fitted.training_set)
 
     def _check_parameters(self) -> None:
-        if not (is_number(self.C) and self.C > 0):
-            raise InputError(f"C is {self.C!r}; a positive number is needed, or inf for a hard margin")
-        if not isinstance(self.inconsistent, str) or self.inconsistent not in ("drop", "raise"):
-            raise InputError(f'inconsistent is {self.inconsistent!r}; "drop" or "raise" is needed')
+        check_margin(self.C, self.nu, self.inconsistent)
         for name in ("time_limit", "max_seconds"):
             checked_time_limit(getattr(self, name), name)
         checked_limit(self.max_vertices, "max_vertices")
@@ -252,10 +251,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
             training_set = TrainingSet._trusted(
                 around.features, rows.signs, rows.classes, rows.feature_names, rows.row_numbers, rows.read_as
             )
-            self._around = (
-                around.features,
-                choose_engine(self._fitted.parameters["engine"], training_set, self._fitted.settings),
-            )
+            self._around = (around.features, self._fitted.engine_for(training_set))
         return self._around[1].engine
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -373,6 +369,8 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         points = checked_features(self, X, fitting=False)
+        if self._fitted.margin.one_label:
+            return np.full((len(points), 2), np.inf)
         if self._radii is None:
             self._radii = radius_search(self)
         return self._radii.of(points, ratio=ratio, largest=largest)
@@ -381,6 +379,8 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
     def is_invariant_(self) -> bool:
         """Whether rescaling makes no difference to any point at all (Corollary 8 of the paper)."""
         check_is_fitted(self)
+        if self._fitted.margin.one_label:
+            return True
         if not self._fitted.hard_margin:
             raise NotAvailableError("the test for invariance is for the hard margin (C=inf), and C is finite")
         if self._invariant is None:

@@ -30,6 +30,10 @@ _SAME_SUM = 1e-12
 _SAME_NU = 1e-9
 # A ν that stands for a penalty is a decimal of so many digits: the same one whatever the units and the order of the rows.
 _DIGITS = 9
+# A distance of the reduced hulls that is below this share of the features' range is the unit of a second solution.
+_SMALL, _LEAST_SIZE = 0.05, 1e-9
+# Multipliers that differ from both of their bounds by more than such a share of their caps are taken to be between them.
+_BETWEEN = (1e-3, 1e-5, 1e-7)
 _SOLVER_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12, "max_iter": 400}
 
 
@@ -198,14 +202,42 @@ def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -
     >>> svm.weights.round(6), round(svm.intercept, 6)
     (array([1.]), -2.0)
     """
-    import cvxpy as cp
-
     tau, caps = as_rescaling(rescaling, training_set.n_features), margin.caps
     anchor, signs = training_set.conditioning.anchor, training_set.signs.astype(float)
     from_anchor = training_set.features - anchor
     spread = float(np.ptp(from_anchor * tau, axis=0).max())
     shift = int(np.frexp(spread)[1]) if spread > 0 else 0
     rows = np.ldexp(from_anchor * tau, -shift)
+    multipliers = _multipliers(rows, signs, caps)
+    direction = rows.T @ (signs * multipliers)
+    rho, offset = margin_and_intercept(rows @ direction, signs, caps)
+    if not rho > 0:
+        raise InseparableError(
+            "the reduced hulls of the two classes meet: nu is not above the least one (see least_nu)"
+        )
+    weights = np.ldexp(direction * tau, -shift) / rho
+    value = offset / rho
+    return NuSVM(weights, float(value - weights @ anchor), value, multipliers)
+
+
+def _multipliers(rows: FloatArray, signs: FloatArray, caps: FloatArray) -> FloatArray:
+    """The best multipliers, by a quadratic program, and then by the linear system of the rows that are on the margin.
+
+    Near the least ν the reduced hulls nearly touch, and the objective is tiny: it is solved once more in its own units.
+    """
+    found, size = np.full(len(rows), 0.0), 1.0
+    for _ in range(2):
+        found = _solved(rows / size, signs, caps)
+        distance = float(np.linalg.norm(rows.T @ (signs * found)))
+        if not distance < _SMALL * size:
+            break
+        size = max(distance, _LEAST_SIZE)
+    return _polished(rows, signs, caps, found)
+
+
+def _solved(rows: FloatArray, signs: FloatArray, caps: FloatArray) -> FloatArray:
+    import cvxpy as cp
+
     a = cp.Variable(len(rows))
     gap = rows.T @ cp.multiply(signs, a)
     problem = cp.Problem(cp.Minimize(cp.sum_squares(gap) / 2), [a >= 0, a <= caps, signs @ a == 0, cp.sum(a) == 1])
@@ -217,19 +249,49 @@ def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -
             raise SolverError(f"the nu-SVM was not found: {error}") from error
     if a.value is None:
         raise SolverError(f"the nu-SVM was not found: the solver says {problem.status}")
-    multipliers = np.clip(a.value, 0.0, caps)
-    direction = rows.T @ (signs * multipliers)
-    rho, offset = _margin_and_intercept(rows @ direction, signs, caps)
-    if not rho > 0:
-        raise InseparableError(
-            "the reduced hulls of the two classes meet: nu is not above the least one (see least_nu)"
-        )
-    weights = np.ldexp(direction * tau, -shift) / rho
-    value = offset / rho
-    return NuSVM(weights, float(value - weights @ anchor), value, multipliers)
+    return np.clip(a.value, 0.0, caps)
 
 
-def _margin_and_intercept(scores: FloatArray, signs: FloatArray, caps: FloatArray) -> tuple[float, float]:
+def _polished(rows: FloatArray, signs: FloatArray, caps: FloatArray, found: FloatArray) -> FloatArray:
+    """The multipliers with which all rows strictly between their bounds have their class's score, if these fit better."""
+    best, least = found, _disorder(rows, signs, caps, found)
+    for tolerance in _BETWEEN:
+        on = np.flatnonzero((found > tolerance * caps) & (found < (1 - tolerance) * caps))
+        if not len(on):
+            continue
+        fixed = np.where(found > caps / 2, caps, 0.0)
+        fixed[on] = 0.0
+        signed = rows * signs[:, None]
+        ends = np.column_stack([signs[on] > 0, signs[on] < 0]).astype(float)
+        halves = np.array([0.5 - fixed[signs > 0].sum(), 0.5 - fixed[signs < 0].sum()])
+        size = float(np.abs(signed[on]).max()) or 1.0
+        products = (signed[on] / size) @ (signed[on] / size).T
+        matrix = np.block([[products, -ends], [ends.T, np.zeros((2, 2))]])
+        right = np.concatenate([-(signed[on] / size) @ (signed.T @ fixed / size), halves])
+        answer = np.linalg.lstsq(matrix, right, rcond=None)[0][: len(on)]
+        tried = fixed.copy()
+        tried[on] = answer
+        if answer.min() < 0 or (answer > caps[on]).any() or np.abs(ends.T @ answer - halves).max() > 1e-12:
+            continue
+        disorder = _disorder(rows, signs, caps, tried)
+        if disorder < least:
+            best, least = tried, disorder
+    return best
+
+
+def _disorder(rows: FloatArray, signs: FloatArray, caps: FloatArray, a: FloatArray) -> float:
+    """By how much a row that should not be is nearer than one that should, as a share of the spread: 0 at the optimum."""
+    scores = signs * (rows @ (rows.T @ (signs * a)))
+    worst = 0.0
+    for sign in (1, -1):
+        own = signs == sign
+        held, free = own & (a > 1e-9 * caps), own & (a < (1 - 1e-9) * caps)
+        if held.any() and free.any():
+            worst = max(worst, float(scores[held].max() - scores[free].min()))
+    return worst / (float(np.ptp(scores)) or 1.0)
+
+
+def margin_and_intercept(scores: FloatArray, signs: FloatArray, caps: FloatArray) -> tuple[float, float]:
     """The best ρ and b for given scores w·x: ρ - b and ρ + b are quantiles of the two classes' scores, weighted by caps."""
     positive = _quantile(scores[signs > 0], caps[signs > 0])
     negative = _quantile(-scores[signs < 0], caps[signs < 0])

@@ -69,7 +69,7 @@ def soft_margin_svm(training_set: TrainingSet, C: float, row_weights: Any = None
     else:
         rows = np.ldexp(training_set.features - anchor, -shift)
         weights = np.ldexp(_direction(rows, training_set.signs.astype(float), C, 2 * shift, c), -shift)
-    value = _middle_intercept((training_set.features - anchor) @ weights, training_set.signs, c)
+    value = middle_intercept((training_set.features - anchor) @ weights, training_set.signs, c)
     return SoftMarginSVM(weights, float(value - weights @ anchor), value)
 
 
@@ -114,7 +114,7 @@ def _direction(rows: FloatArray, signs: FloatArray, C: float, power: int, row_we
     return found
 
 
-def _middle_intercept(scores: FloatArray, signs: Any, row_weights: FloatArray) -> float:
+def middle_intercept(scores: FloatArray, signs: Any, row_weights: FloatArray) -> float:
     """The middle of the b that minimise Σ c_i max(0, 1 - y_i (s_i + b)): convex, its slope grows by c_i at y_i - s_i."""
     bends = signs - scores
     order = np.argsort(bends, kind="stable")

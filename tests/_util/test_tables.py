@@ -155,3 +155,9 @@ def test_a_table_of_tabulators_is_written_by_its_name(tmp_path):
     write_table(pd.DataFrame({"x": [1, 2], "y": ["a", "b"]}), path)
     assert path.read_text() == "x\ty\n1\ta\n2\tb\n"
     assert read_table(path)["y"].tolist() == ["a", "b"]
+
+
+def test_integers_are_compared_exactly():
+    tables.require_exact([(2**53, 2.0**53), (-(2**70), -(2.0**70))], "x", "t.csv")
+    with pytest.raises(InputError, match=r"^t\.csv: the column 'x' has the integer 9007199254740993, which no float"):
+        tables.require_exact([(1, 1.0), (2**53 + 1, float(2**53 + 1))], "x", "t.csv")

@@ -80,7 +80,8 @@ def test_loading_neither_trains_nor_enumerates(notes, saved, monkeypatch):
         raise AssertionError("this was not to be done again")
 
     monkeypatch.setattr(complex_engine, "enumerate_vertices", refuse)
-    monkeypatch.setattr("rescaleinv.estimators.svc.minimal_norm_svm", refuse)
+    monkeypatch.setattr("rescaleinv.estimators.margin.minimal_norm_svm", refuse)
+    monkeypatch.setattr("rescaleinv.estimators.margin.nu_svm", refuse)
     RescaleInvariantSVC.load(saved).certify(notes[0][40:60])
 
 
@@ -242,8 +243,23 @@ def test_a_digest_that_does_not_fit_is_refused(saved):
 
 
 def test_a_newer_version_is_said_to_be_newer(saved):
-    rewrite(saved, lambda header, arrays: header.update(version=2))
-    refused(saved, "was written by a newer version of rescaleinv: its format has version 2, and version 1 can be read")
+    rewrite(saved, lambda header, arrays: header.update(version=3))
+    refused(saved, "was written by a newer version of rescaleinv: its format has version 3, and version 2 can be read")
+
+
+def test_a_file_from_before_nu_is_read(notes, saved):
+    def as_it_was(header, arrays):
+        header["version"] = 1
+        content = header["content"]
+        del content["nu"], content["one_label"]
+        content["params"]["mapping"] = [entry for entry in content["params"]["mapping"] if entry[0] != "nu"]
+
+    before = RescaleInvariantSVC.load(saved).certify(notes[0][40:60]).code
+    rewrite(saved, as_it_was)
+    again = RescaleInvariantSVC.load(saved)
+    assert again.nu is None
+    assert again.margin_.startswith("hard margin")
+    np.testing.assert_array_equal(again.certify(notes[0][40:60]).code, before)
 
 
 def lie(name):
@@ -367,6 +383,31 @@ def test_lies_with_a_digest_that_fits(tmp_path, name, value):
     with model_io.reading(path) as (content, arrays):
         pass
     model_io.write(path, content, {**arrays, name: value})
+    with pytest.raises(InputError, match="is damaged"):
+        RescaleInvariantSVC.load(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "changed"),
+    [
+        ({"nu": ["3/2", {"float": "0x1p-1"}]}, {}),
+        ({"nu": ["0", {"float": "0x1p-1"}]}, {}),
+        ({"nu": ["os", {"float": "0x1p-1"}]}, {}),
+        ({"nu": "1/2"}, {}),
+        ({"soft": True}, {"penalties": np.ones(4)}),
+        ({}, {"row_weights": np.array([1.0, 1, 1, 0])}),
+        ({}, {"row_weights": np.ones(3)}),
+        ({}, {"row_weights": np.array([1.0, 1, 1, np.nan])}),
+    ],
+)
+def test_lies_about_the_margin(tmp_path, content, changed):
+    clf = RescaleInvariantSVC(nu=0.9).fit([[0.0], [2], [1], [3]], [0, 0, 1, 1])
+    path = tmp_path / "model"
+    clf.save(path)
+    RescaleInvariantSVC.load(path)
+    with model_io.reading(path) as (found, arrays):
+        pass
+    model_io.write(path, {**found, **content}, {**arrays, **changed})
     with pytest.raises(InputError, match="is damaged"):
         RescaleInvariantSVC.load(path)
 

@@ -118,6 +118,27 @@ def test_labels_do_not_change_with_a_common_factor():
     assert plain.intercept == pytest.approx(scaled.intercept, rel=1e-5)
 
 
+@pytest.mark.parametrize("name", ["pima_diabetes", "breast_cancer_wisconsin", "banknote"])
+@pytest.mark.parametrize("seed", [None, 1, 2])
+def test_rows_that_hold_the_margin_are_the_nearest_ones_in_raw_units_too(name, seed):
+    """The conditions of optimality, which a solver with an absolute tolerance misses where the hulls nearly touch."""
+    features, labels, _ = load(name)
+    order = np.random.default_rng(3).permutation(len(features))[:200]
+    training_set = TrainingSet(features[order], labels[order])
+    tau = np.ones(features.shape[1])
+    if seed is not None:
+        tau = np.exp(np.random.default_rng(seed).normal(size=features.shape[1]) * 2)
+    margin = NuMargin.like_penalty(training_set)
+    svm = nu_svm(training_set, margin, tau)
+    gradient = training_set.features.T @ (training_set.signs * svm.multipliers)
+    along = gradient * tau**2
+    np.testing.assert_allclose(svm.weights / np.abs(svm.weights).max(), along / np.abs(along).max(), atol=1e-6)
+    margins = training_set.signs * (training_set.features @ svm.weights + svm.intercept)
+    size = np.abs(training_set.features * svm.weights).sum(axis=1).max() * 1e-7
+    assert (margins[svm.multipliers > 1e-6 * margin.caps] <= 1 + size).all()
+    assert (margins[svm.multipliers < (1 - 1e-6) * margin.caps] >= 1 - size).all()
+
+
 def test_multipliers_prove_the_solution():
     training_set = SETS[4]
     margin = NuMargin.like_penalty(training_set)

@@ -7,11 +7,22 @@ import argparse
 
 def add_tables(command: argparse.ArgumentParser) -> None:
     """TRAIN, TEST, which column is the label, which columns are features, and who decides."""
-    command.add_argument("train", metavar="TRAIN", help="the training table, CSV or Parquet")
+    command.add_argument("train", metavar="TRAIN", help="the training table: CSV, TSV or Parquet")
     command.add_argument("test", metavar="TEST", help="the table to judge; it has the training table's features")
-    command.add_argument("--label", metavar="COLUMN", required=True, help="the column of TRAIN with the two classes")
+    command.add_argument("--label", metavar="COLUMN", required=True, help="the column of TRAIN with the classes")
     command.add_argument(
-        "--positive", metavar="VALUE", help="the positive class (if not given, the second when sorted)"
+        "--positive",
+        metavar="VALUE",
+        help="the positive class (of two: the second when sorted; of more: this one against the rest)",
+    )
+    _add_reading(command)
+    _add_columns(command)
+    command.add_argument(
+        "--budget",
+        metavar="SECONDS",
+        type=float,
+        default=60.0,
+        help="for the whole run (60; inf for no limit); Ctrl-C ends it early. What is decided by then is kept",
     )
     command.add_argument("--engine", default="auto", help="auto (the default), complex, milp, milp:pulp, …")
     command.add_argument(
@@ -25,15 +36,50 @@ def add_tables(command: argparse.ArgumentParser) -> None:
         "--inconsistent", choices=("drop", "raise"), default="drop", help="inseparable rows: leave out, or fail"
     )
     command.add_argument(
-        "--keep",
-        metavar="COLUMN",
-        action="append",
-        default=[],
-        help="not a feature, but shown in results: an identifier",
-    )
-    command.add_argument("--ignore", metavar="COLUMN", action="append", default=[], help="not a feature")
-    command.add_argument(
         "--escape-formulas",
         action="store_true",
         help="in CSV results, an apostrophe before texts that a spreadsheet would run as formulas (= + - @ …)",
+    )
+
+
+def _add_reading(command: argparse.ArgumentParser) -> None:
+    """How the files are written, where that is not to be found out."""
+    command.add_argument("--sep", metavar="SIGN", help="between the cells of CSV files: ',', ';', tab, … (found out)")
+    command.add_argument("--decimal", metavar="SIGN", help="the decimal sign of numbers: . or , (found out)")
+    command.add_argument(
+        "--na",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help="stands for a missing value, besides empty cells, ?, NA and the like",
+    )
+    command.add_argument(
+        "--impute",
+        choices=("median", "drop"),
+        help="missing values: fill in the median of the training rows, or leave training rows with one out",
+    )
+
+
+def _add_columns(command: argparse.ArgumentParser) -> None:
+    """Which columns are features, and what is known of their units. Options take a name, or several with commas."""
+    for option, text in (
+        ("--keep", "not a feature, but shown in results: an identifier"),
+        ("--ignore", "not a feature"),
+        ("--one-hot", "a column of categories: each becomes a feature of zeros and ones"),
+        ("--fixed", "a feature whose scale is right: it is not rescaled"),
+    ):
+        command.add_argument(option, metavar="COLUMN", action="append", default=[], help=text)
+    command.add_argument(
+        "--range",
+        metavar="COLUMN=FACTOR",
+        action="append",
+        default=[],
+        help="how far off the unit of this feature may be: glucose=18 (the others keep the default)",
+    )
+    command.add_argument(
+        "--group",
+        metavar="COLUMNS",
+        action="append",
+        default=[],
+        help="features that share a unit, and so one factor: systolic,diastolic (limited ranges)",
     )
