@@ -21,7 +21,6 @@ from rescaleinv.cli.ranges import fixed_features, groups_of, scale_range_of
 from rescaleinv.cli.running import announced_run
 from rescaleinv.cli.table_input import LabelledTables
 from rescaleinv.errors import InputError, LeftOutWarning
-from rescaleinv.estimators.described import described_svm
 from rescaleinv.estimators.radius import radius_search
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import strong_report
@@ -98,7 +97,7 @@ def tell_model(model: RescaleInvariantSVC, tables: LabelledTables, options: argp
     """Which SVM it is, of which rows, classes and features."""
     negative, positive = shown_classes(tables, options)
     print(
-        f"{described_svm(model)}; {len(model.training_set_)} training rows; {positive} is positive, {negative} negative; "
+        f"linear SVM, {model.margin_}; {len(model.training_set_)} training rows; {positive} is positive, {negative} negative; "
         f"{len(tables.names)} features: {folded(tables.names)}"
     )
     if len(model.dropped_):

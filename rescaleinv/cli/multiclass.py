@@ -14,7 +14,6 @@ from rescaleinv.cli.running import announced_run
 from rescaleinv.cli.table_input import LabelledTables
 from rescaleinv.errors import InputError, LeftOutWarning
 from rescaleinv.estimators.class_sets import ClassSets
-from rescaleinv.estimators.described import described_svm
 from rescaleinv.estimators.multiclass import RescaleInvariantOneVsOne
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 
@@ -43,7 +42,7 @@ def certify_classes(tables: LabelledTables, options: argparse.Namespace) -> None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LeftOutWarning)  # the line below says it
             model = RescaleInvariantOneVsOne(binary).fit(tables.training_frame(), tables.labels.astype(str))
-        kinds = sorted({described_svm(one) for one in model.estimators_})
+        kinds = sorted({one.margin_ for one in model.estimators_})
         print(f"pairs of classes: {folded(kinds, 4)}")
         found = model.certify(tables.points_frame(np.arange(len(tables.points))))
     print(found.summary())

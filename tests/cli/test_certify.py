@@ -106,7 +106,7 @@ def test_rows_that_are_left_out_are_named(folder, tmp_path, capsys):
     opposite = table.iloc[[0]].assign(**{"class": "malignant" if table["class"][0] == "benign" else "benign"})
     pd.concat([table, opposite]).to_csv(tmp_path / "train.csv", index=False)
     assert main(["certify", str(tmp_path / "train.csv"), str(folder / "test.csv"), "--label", "class"]) == 0
-    assert capsys.readouterr().out.count("2 of 21 training rows") == 2  # in the name of the SVM, and in a note with their numbers
+    assert capsys.readouterr().out.count("2 of 21 training rows were left out") == 1
 
 
 def test_rows_that_would_have_to_be_left_out_are_an_error_if_wished(folder, tmp_path, capsys):
@@ -146,7 +146,10 @@ def test_certificates_of_the_neutral_points(folder, expected, capsys):
     [
         (["train.csv", "test.csv", "--label", "klass"], "train.csv has no column 'klass'"),
         (["nothing.csv", "test.csv", "--label", "class"], "nothing.csv can't be read: No such file"),
-        (["train.csv", "test.xls", "--label", "class"], "test.xls: a table's name must end in .csv, .tsv, .txt or .parquet"),
+        (
+            ["train.csv", "test.xls", "--label", "class"],
+            "test.xls: a table's name must end in .csv, .tsv, .txt or .parquet",
+        ),
         (["train.csv", "empty.csv", "--label", "class"], "empty.csv is not a CSV table"),
         (["train.csv", "damaged.parquet", "--label", "class"], "damaged.parquet is not a PARQUET table"),
         (["train.csv", "narrow.csv", "--label", "class"], "narrow.csv has no column 'mitoses'"),
@@ -363,3 +366,42 @@ def test_a_header_without_an_end(small, capsys, monkeypatch):
     (small / "test.csv").write_text("x," * 500)
     assert main(arguments(small)) == 2
     assert "its first line is longer than 100 characters" in one_line(capsys)
+
+
+def test_how_far_labels_hold_comes_first(folder, tmp_path, capsys):
+    out = tmp_path / "out.csv"
+    pd.read_csv(folder / "test.csv")[:12].to_csv(tmp_path / "test.csv", index=False)
+    arguments = ["certify", str(folder / "train.csv"), str(tmp_path / "test.csv"), "--label", "class", "--budget", "30"]
+    assert whole_main([*arguments, "--out", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert " of 12 labels hold when every feature's scale changes by up to a factor of 4" in shown
+    written = pd.read_csv(out)
+    assert written.columns.tolist()[:4] == ["row", "truth", "label", "verdict"]
+    strong = written["code"].isin([-1, 1])
+    assert np.isposinf(written["holds up to"][strong]).all()
+    assert (written["holds up to"] <= written["can change at"]).all()
+    assert (written["holds up to"] >= 1).all()
+    assert set(written["label"]) == {"benign", "malignant"}
+
+
+def test_three_classes_have_sets(tmp_path, capsys):
+    rows = [
+        (x + dx, y + dy, name)
+        for x, y, name in ((0, 0, "a"), (9, 0, "b"), (0, 9, "c"))
+        for dx, dy in ((0, 0), (1, 0), (0, 1))
+    ]
+    pd.DataFrame(rows, columns=["x", "y", "kind"]).to_csv(tmp_path / "train.csv", index=False)
+    (tmp_path / "test.csv").write_text("x,y,kind,id\n0,1,a,p\n8,1,b,q\n4,4,c,r\n,1,a,s\n")
+    arguments = ["certify", str(tmp_path / "train.csv"), str(tmp_path / "test.csv"), "--label", "kind"]
+    assert whole_main([*arguments, "--keep", "id", "--out", str(tmp_path / "out.csv")]) == 0
+    shown = capsys.readouterr().out
+    assert "3 classes: a, b, c" in shown
+    assert "4 points: 2 a whatever the scaling (50%), 1 b whatever the scaling (25%), 1 not decided (25%)" in shown
+    written = pd.read_csv(tmp_path / "out.csv").fillna("")
+    assert written["classes"].tolist()[:2] == ["a", "b"]
+    assert written["id"].tolist() == ["p", "q", "r", "s"]
+    assert written["reason"].tolist()[3] == "a value is missing"
+    assert whole_main([*arguments, "--positive", "b", "--no-radius"]) == 0
+    assert "b is positive, not b negative" in capsys.readouterr().out
+    assert whole_main([*arguments, "--proof", str(tmp_path / "proof")]) == 2
+    assert "--positive VALUE makes them two" in capsys.readouterr().err
