@@ -97,8 +97,8 @@ def tell_model(model: RescaleInvariantSVC, tables: LabelledTables, options: argp
     """Which SVM it is, of which rows, classes and features."""
     negative, positive = shown_classes(tables, options)
     print(
-        f"linear SVM, {model.margin_}; {len(model.training_set_)} training rows; {positive} is positive, {negative} negative; "
-        f"{len(tables.names)} features: {folded(tables.names)}"
+        f"linear SVM, {model.margin_}; {len(model.training_set_)} training rows; {positive} is positive, {negative} "
+        f"negative; {len(tables.names)} features: {folded(tables.names)}"
     )
     if len(model.dropped_):
         rows = folded([str(number) for number in tables.row_numbers[model.dropped_].tolist()])
