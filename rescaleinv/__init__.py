@@ -29,6 +29,7 @@ _HOMES = {
     "RescaleInvariantOneVsOne": "estimators.multiclass",
     "RescaleInvariantOneVsRest": "estimators.multiclass",
     "Audit": "audit.result",
+    "diagnose": "audit.diagnosis",
     "scaling_audit": "audit.audit",
     "write_report": "audit.report",
     "BatchSummary": "batch",
@@ -74,6 +75,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from rescaleinv.audit.audit import scaling_audit
+    from rescaleinv.audit.diagnosis import diagnose
     from rescaleinv.audit.report import write_report
     from rescaleinv.audit.result import Audit
     from rescaleinv.batch import BatchSummary, certify_dask, certify_files

@@ -3,7 +3,7 @@
 # So many row numbers stand in a warning's text.
 _MOST_SHOWN = 20
 # From this share of the rows on, a warning says what leaving rows out does to verdicts.
-_MANY = 0.05
+MANY_LEFT_OUT = 0.05
 
 
 class RescaleInvError(Exception):
@@ -69,7 +69,7 @@ class LeftOutWarning(UserWarning):
     def _meaning(self) -> str:
         """What it does to the verdicts where it is more than a few rows."""
         share = len(self.rows) / self.n_rows
-        if share <= _MANY:
+        if share <= MANY_LEFT_OUT:
             return ""
         return (
             f". These are {share:.0%} of the rows: a hard margin on the rest is pinned by the rows that one SVM happened to "

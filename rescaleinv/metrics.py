@@ -249,6 +249,22 @@ def verdict_confusion(y_true: Any, verdicts: Any, *, classes: Sequence[Any] | No
     )
 
 
+def group_rows(groups_by: Any, n_points: int) -> dict[Any, npt.NDArray[np.intp]]:
+    """The positions of each group's points, groups in sorted order.
+
+    >>> group_rows(["b", "a", "b"], 3)
+    {'a': array([1]), 'b': array([0, 2])}
+    """
+    labels = _series(groups_by, "groups_by").tolist()
+    if len(labels) != n_points:
+        raise InputError(f"groups_by has {len(labels)} group(s) for {n_points} point(s); one per point is needed")
+    try:
+        found = sorted(set(labels))
+    except TypeError:  # of types that can't be compared: in the order in which they come
+        found = list(dict.fromkeys(labels))
+    return {group: np.flatnonzero([label == group for label in labels]) for group in found}
+
+
 # --- reading what was given -----------------------------------------------------------------------------------------
 
 

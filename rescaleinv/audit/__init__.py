@@ -1,7 +1,8 @@
 """How much of this classifier is an accident of scaling? Verdicts, the usual scalings and single features side by side."""
 
 from rescaleinv.audit.audit import scaling_audit
-from rescaleinv.audit.displays import FeatureShareDisplay, ScalingsDisplay
+from rescaleinv.audit.diagnosis import Diagnosis, PairDiagnosis, diagnose, usual_models
+from rescaleinv.audit.displays import CausesDisplay, FeatureShareDisplay, ScalingsDisplay
 from rescaleinv.audit.findings import Finding
 from rescaleinv.audit.limited import LimitedUnits
 from rescaleinv.audit.result import Audit, Consistency, SVMAtRescaling
@@ -9,13 +10,18 @@ from rescaleinv.audit.scalings import ScalingResult, named_scalings
 
 __all__ = [
     "Audit",
+    "CausesDisplay",
     "Consistency",
+    "Diagnosis",
     "FeatureShareDisplay",
     "Finding",
     "LimitedUnits",
+    "PairDiagnosis",
     "SVMAtRescaling",
     "ScalingResult",
     "ScalingsDisplay",
+    "diagnose",
     "named_scalings",
     "scaling_audit",
+    "usual_models",
 ]

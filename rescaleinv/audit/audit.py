@@ -23,6 +23,7 @@ from rescaleinv.errors import InputError, LeftOutWarning
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import StrongReport, strong_report
 from rescaleinv.theory.inputs import as_matrix, column_names, is_missing
+from rescaleinv.theory.nu_margin import nu_of
 from rescaleinv.verdict import Verdicts
 
 # Vertices of the complex times features: up to here the complexes without each of the features are a matter of seconds.
@@ -50,8 +51,9 @@ def scaling_audit(
     """Find out how much the labels of the test points depend on how the features were scaled.
 
     Each point gets its verdict under every rescaling, its label after each of the usual scalings, and the features that
-    change its label when they alone are recorded in other units. Every SVM is the hard-margin one of the same training
-    rows: where the classes are not separable, the same rows are left out for all.
+    change its label when they alone are recorded in other units. Every SVM has the same margin and the same training rows:
+    the hard margin where a hyperplane separates the classes, and otherwise what the estimator's ``inconsistent`` says (the
+    soft margin with one ν for all, or the hard margin without the rows that were left out).
 
     Parameters
     ----------
@@ -64,7 +66,8 @@ def scaling_audit(
         What to compare; ``named_scalings()`` if not given. Each transformer is cloned and fitted to the training rows with
         their classes (as -1 and 1). The features as they are given always come first.
     estimator : RescaleInvariantSVC, optional
-        With settings of your own (engine, time limit, …); a hard margin and no ``scale_range``.
+        With settings of your own (engine, time limit, …) and no ``scale_range``. A finite C is taken as the ν that stands
+        for it, see :func:`rescaleinv.nu_of`: a penalty has no meaning under every rescaling.
     class_names : pair, optional
         What to call the negative and the positive class (the first and the second in sorted order).
     noun : str
@@ -155,7 +158,7 @@ def _labels_of_svms(
             if is_over() and results:
                 results.append(ScalingResult(name, "none", note="there was no time for it"))
             else:
-                results.append(labels_after(name, transformer, model.training_set_, points))
+                results.append(labels_after(name, transformer, model._fitted.margin, points))
             bar.show(len(results))
         for j, resting in enumerate(at_rest.tolist()):
             alone.append(not_rescaled(len(points)) if resting else rescaled_alone(model, points, values, j))
@@ -183,11 +186,14 @@ def _fitted(estimator: RescaleInvariantSVC | None, X: Any, y: Any) -> RescaleInv
         estimator = RescaleInvariantSVC()
     if not isinstance(estimator, RescaleInvariantSVC):
         raise InputError(f"the estimator is a {type(estimator).__name__}; a RescaleInvariantSVC is needed")
-    if estimator.scale_range is not None or not math.isinf(estimator.C):
-        raise InputError("an audit is of all rescalings and of the hard margin: scale_range=None and C=inf are needed")
+    if estimator.scale_range is not None:
+        raise InputError("an audit is of all rescalings: scale_range=None is needed")
+    chosen = clone(estimator)
+    if is_number(chosen.C) and 0 < chosen.C < math.inf and chosen.nu is None:
+        chosen.set_params(C=math.inf, nu=nu_of(chosen.C, X, y, class_weight=chosen.class_weight))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LeftOutWarning)  # the findings say it
-        model: RescaleInvariantSVC = clone(estimator).fit(X, y)
+        model: RescaleInvariantSVC = chosen.fit(X, y)
     return model
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from rescaleinv.audit.chain import CAUSES
+from rescaleinv.audit.diagnosis import Diagnosis
 from rescaleinv.audit.result import Audit
 from rescaleinv.errors import InputError
 from rescaleinv.plotting.style import INK, LOOKS, as_percent, axes_for, legend_above, shortened
@@ -192,6 +194,94 @@ class FeatureShareDisplay:
         ax.set_xlabel(f"share of the {shortened(self.audit.noun)}")
         ax.xaxis.set_major_formatter(as_percent)
         legend_above(ax, columns=1)
+        return self
+
+
+# What a cause is called in pictures, its colour (dark to light, so that greyscale tells them apart) and its hatch.
+_CAUSE_LOOKS = {
+    "solver": ("the solver stopped early", "#08458c", ""),
+    "intercept": ("the intercept is penalised", "#4a90c4", "//"),
+    "loss": ("another loss", "#c9c9c9", ".."),
+    "C": ("C means something else", "#fdb863", "\\\\"),
+    "margin": ("the margin moved", "#c65102", ""),
+}
+
+
+class CausesDisplay:
+    """For each pair of models a bar as long as the share of labels that differ, divided into their causes.
+
+    Parameters
+    ----------
+    diagnosis : Diagnosis
+
+    Attributes
+    ----------
+    ax_, figure_
+        Set by ``plot``.
+
+    Examples
+    --------
+    >>> from rescaleinv import diagnose
+    >>> from rescaleinv.datasets import load
+    >>> X, y, _ = load("urine")
+    >>> display = CausesDisplay.from_diagnosis(diagnose(None, X[::2], y[::2], X[1::2]))
+    >>> len(display.ax_.get_yticks())
+    10
+    """
+
+    def __init__(self, *, diagnosis: Diagnosis) -> None:
+        if not isinstance(diagnosis, Diagnosis):
+            raise InputError(f"{type(diagnosis).__name__} was given; what diagnose returns is needed")
+        self.diagnosis = diagnosis
+
+    @classmethod
+    def from_diagnosis(cls, diagnosis: Diagnosis, *, ax: Any = None) -> CausesDisplay:
+        """Draw the bars of a diagnosis.
+
+        Parameters
+        ----------
+        diagnosis : Diagnosis
+            What ``diagnose`` gave.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        CausesDisplay
+            Of this diagnosis.
+        """
+        return cls(diagnosis=diagnosis).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> CausesDisplay:
+        """Draw it, into ``ax`` if given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        CausesDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
+        table = self.diagnosis.table()
+        ax = self.ax_ = axes_for(ax, (6.4, 1.4 + 0.35 * len(table)))
+        self.figure_ = ax.figure
+        places, start = np.arange(len(table)), np.zeros(len(table))
+        for cause in CAUSES:
+            shares = table[cause].to_numpy(dtype=float) / max(len(self.diagnosis.index), 1)
+            text, colour, hatch = _CAUSE_LOOKS[cause]
+            if cause != "loss" or shares.any():
+                ax.barh(
+                    places, shares, 0.7, left=start, color=colour, hatch=hatch, edgecolor="white", lw=0.3, label=text
+                )
+            start += shares
+        ax.set_yticks(places, [f"{shortened(one, 18)} / {shortened(two, 18)}" for one, two in table.index])
+        ax.invert_yaxis()
+        ax.set_xlabel("share of the labels that differ")
+        ax.xaxis.set_major_formatter(as_percent)
+        legend_above(ax, columns=2)
         return self
 
 

@@ -15,7 +15,6 @@ from rescaleinv._util.types import FloatArray
 from rescaleinv.audit.scalings import clear_values
 from rescaleinv.errors import InputError, InseparableError
 from rescaleinv.estimators.svc import RescaleInvariantSVC
-from rescaleinv.theory.svm import minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet
 
 # Other units: from a thousandth to a thousand, by powers of two, which round nothing.
@@ -80,12 +79,12 @@ def not_rescaled(n_points: int) -> SingleFeature:
 
 
 def rescaled_alone(model: RescaleInvariantSVC, points: FloatArray, values: FloatArray, j: int) -> SingleFeature:
-    """Train the ordinary SVM with feature j in many units, and see which labels change.
+    """Train the model's SVM with feature j in many units, and see which labels change.
 
     What it finds is certain, being an SVM; a point that it does not find may still change its label between the units
     that were tried.
     """
-    training_set = model.training_set_
+    training_set, margin = model.training_set_, model._fitted.margin
     powers = np.zeros(len(points), dtype=np.int64)
     if np.ptp(training_set.features[:, j]) == 0:
         return not_rescaled(len(points))  # constant: no weight in any unit
@@ -95,7 +94,7 @@ def rescaled_alone(model: RescaleInvariantSVC, points: FloatArray, values: Float
             return SingleFeature(powers, signs[:row])
         factors = np.ones(training_set.n_features)
         factors[j] = 2.0**k
-        found, near = clear_values(minimal_norm_svm(training_set, rescaling=factors), points)
+        found, near = clear_values(margin.svm_at(factors), points)
         signs[row] = np.where(near, 0, np.where(found >= 0, 1, -1))
         powers[(powers == 0) & ~near & ((found >= 0) != (values >= 0))] = k
     return SingleFeature(powers, signs)

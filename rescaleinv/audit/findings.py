@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rescaleinv.audit.features import LARGEST_POWER
+from rescaleinv.errors import MANY_LEFT_OUT
+from rescaleinv.theory.nu_margin import NuMargin, largest_nu
 
 if TYPE_CHECKING:
     from rescaleinv.audit.result import Audit
@@ -48,7 +50,7 @@ def all_findings(audit: Audit) -> list[Finding]:
         _named_scalings,
         _truth,
         _consistency,
-        _left_out,
+        _training,
     )
     return [finding for part in parts for finding in part(audit)]
 
@@ -230,17 +232,46 @@ def _consistency(audit: Audit) -> Iterator[Finding]:
     )
 
 
-def _left_out(audit: Audit) -> Iterator[Finding]:
+def _training(audit: Audit) -> Iterator[Finding]:
     dropped, kept = len(audit.model.dropped_), audit.model.training_set_.n_rows
     if dropped:
-        yield Finding(
-            "training",
+        text = (
             f"{dropped} of {dropped + kept} training rows were left out, because no hyperplane separates the classes with "
-            "them. Every SVM here was trained without them.",
-            {"left out": dropped, "kept": kept, "rows": audit.model.dropped_.tolist()},
+            "them. Every SVM here was trained without them."
         )
+        many = dropped > MANY_LEFT_OUT * (dropped + kept)
+        if many:
+            text += (
+                f" That is {percent(dropped / (dropped + kept))} of the rows, and it pins the hyperplane: fewer labels "
+                "depend on scaling than do with all rows."
+            )
+        numbers = {"left out": dropped, "kept": kept, "rows": audit.model.dropped_.tolist()}
+        yield Finding("training", text, numbers, alarm=many)
+    nu = audit.model._fitted.margin.nu
+    if nu is not None:
+        yield _overlap(nu, audit)
     for note in audit.notes:
         yield Finding("training", note)
+
+
+def _overlap(margin: NuMargin, audit: Audit) -> Finding:
+    """How far the classes overlap, and which ν was used."""
+    nu, largest = float(margin.nu), float(largest_nu(audit.model.training_set_, margin.row_weights))
+    share = margin.least / largest
+    if margin.least == 0:
+        overlap = "A hyperplane separates the classes, and a soft margin was asked for."
+    else:
+        overlap = (
+            f"No hyperplane separates the classes. Where 0 % is separable, and at 100 % no hyperplane does better than "
+            f"one label for all, they overlap by {percent(share)} (the least ν is {margin.least:.3g}, the largest "
+            f"{largest:.3g})."
+        )
+    return Finding(
+        "training",
+        f"{overlap} Every SVM here has all {audit.model.training_set_.n_rows} training rows and the soft margin of "
+        f"ν = {nu:.4g}, which is the same in all units.",
+        {"nu": nu, "least nu": margin.least, "largest nu": largest, "overlap": share},
+    )
 
 
 def _listed(names: list[str], most: int = 4) -> str:

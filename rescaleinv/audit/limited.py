@@ -6,7 +6,7 @@ changes no maximum-margin classifier. So the question what a feature causes by i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,6 @@ import numpy.typing as npt
 from rescaleinv._util.deadline import is_over, share_of_run
 from rescaleinv._util.progress import Bar
 from rescaleinv._util.types import FloatArray, IntArray
-from rescaleinv.engines import EngineSettings
 from rescaleinv.engines.choice import choose_engine
 from rescaleinv.estimators.radius import radius_search
 from rescaleinv.estimators.svc import RescaleInvariantSVC
@@ -100,7 +99,7 @@ def limited_units(
             undecided[j] = len(changed)
             continue
         ranges = np.where(others[:, None], 1.0, [1 / kappa, kappa])
-        settings = EngineSettings(time_limit=time_limit, limits=ranges)
+        settings = replace(model._fitted.settings, time_limit=time_limit, limits=ranges)
         found = choose_engine("auto", model.training_set_, settings).engine.certify_checked(points[changed])
         kept[j], undecided[j] = int(found.strong.sum()), int(found.unknown.sum())
         bar.show(len(asked), f"{j + 1} of {n} features fixed")

@@ -17,7 +17,6 @@ from rescaleinv.audit.scalings import ScalingResult
 from rescaleinv.errors import InputError
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import StrongReport
-from rescaleinv.theory.svm import minimal_norm_svm
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
 
 if TYPE_CHECKING:
@@ -287,14 +286,20 @@ class Audit:
 
     def _rescaling(self, i: int, name: str, factors: FloatArray) -> SVMAtRescaling:
         training_set = self.model.training_set_
-        svm = minimal_norm_svm(training_set, rescaling=factors)
+        svm = self.model._fitted.margin.svm_at(factors)
         middle = training_set.features.mean(axis=0)
         contributions = svm.weights * (self.verdicts.points[i] - middle)
         value = float(svm.decision_function(self.verdicts.points[i : i + 1])[0])
         return SVMAtRescaling(name, factors, contributions, value - float(contributions.sum()), value)
 
+    @property
+    def margin(self) -> str:
+        """Which SVM this is about, in words: its margin, and how many training rows it has."""
+        words, rows = self.model.margin_, self.model.training_set_.n_rows
+        return words[0].upper() + words[1:] + ("" if len(self.model.dropped_) else f"; {rows} training rows")
+
     def __str__(self) -> str:
-        return "\n".join(f"- {finding.text}" for finding in self.findings)
+        return "\n".join([self.margin, *(f"- {finding.text}" for finding in self.findings)])
 
     def __repr__(self) -> str:
         return f"Audit({repr(self.verdicts)[9:-1]}; {int(self.usable.sum())} scalings)"

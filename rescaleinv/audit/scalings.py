@@ -15,12 +15,14 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError, InseparableError, RescaleInvError
+from rescaleinv.estimators.margin import Margin
+from rescaleinv.estimators.reference import ReferenceSVM
 from rescaleinv.scaling import BNSScaler, LocalProbabilityShaper
 from rescaleinv.scaling.fisher import FisherScaler
 from rescaleinv.scaling.logarithm import PositiveLogarithm
 from rescaleinv.selection import CMIMSelector, FisherRatioSelector, L0Selector, MutualInformationSelector
 from rescaleinv.theory.inputs import as_matrix
-from rescaleinv.theory.svm import SVMSolution, minimal_norm_svm
+from rescaleinv.theory.svm import SVMSolution
 from rescaleinv.theory.training_set import TrainingSet
 
 RAW = "as given"
@@ -29,6 +31,7 @@ _NEAR = 1e-7
 # A transformed feature is the feature times a factor, plus a constant, if that holds to this share of its range.
 _PROPORTIONAL = 1e-9
 _INSEPARABLE = "no hyperplane separates the training rows after it"
+_OVERLAPPING = "the classes overlap too much for this ν after it"
 
 
 def named_scalings() -> dict[str, Any]:
@@ -130,31 +133,36 @@ class ScalingResult:
         return np.flatnonzero(against & ~self.near)
 
 
-def clear_values(svm: SVMSolution, points: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+def clear_values(svm: SVMSolution | ReferenceSVM, points: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """The decision values, and where they are too near to zero to be believed."""
     values = svm.decision_function(points)
     shifted = np.abs(points - svm.training_set.conditioning.anchor)
     return values, np.abs(values) <= _NEAR * (1 + shifted @ np.abs(svm.weights) + abs(svm.value_at_anchor))
 
 
-def labels_after(name: str, transformer: Any, training_set: TrainingSet, points: FloatArray) -> ScalingResult:
-    """Fit the transformer to the training rows, train the ordinary SVM on what comes out, and label the points.
+def labels_after(name: str, transformer: Any, margin: Margin, points: FloatArray) -> ScalingResult:
+    """Fit the transformer to the training rows, train the SVM with this margin on what comes out, and label the points.
 
     A selector (with a parameter ``n_features_to_select``) after which nothing separates the rows gets more features, one
     at a time.
     """
-    found = _labels(name, transformer, training_set, points)
-    if found.note != _INSEPARABLE or found.factors is None or "n_features_to_select" not in transformer.get_params():
+    found = _labels(name, transformer, margin, points)
+    if (
+        found.note not in (_INSEPARABLE, _OVERLAPPING)
+        or found.factors is None
+        or "n_features_to_select" not in transformer.get_params()
+    ):
         return found
-    for more in range(int(np.count_nonzero(found.factors)) + 1, training_set.n_features):
-        wider = _labels(name, clone(transformer).set_params(n_features_to_select=more), training_set, points)
+    for more in range(int(np.count_nonzero(found.factors)) + 1, margin.training_set.n_features):
+        wider = _labels(name, clone(transformer).set_params(n_features_to_select=more), margin, points)
         if wider.values is not None:
-            return replace(wider, note=f"{more} features kept; with fewer nothing separates the rows")
+            without = "nothing separates the rows" if margin.nu is None else "the classes overlap too much for this ν"
+            return replace(wider, note=f"{more} features kept; with fewer {without}")
     return found
 
 
-def _labels(name: str, transformer: Any, training_set: TrainingSet, points: FloatArray) -> ScalingResult:
-    rows, signs = training_set.features, training_set.signs
+def _labels(name: str, transformer: Any, margin: Margin, points: FloatArray) -> ScalingResult:
+    rows, signs = margin.training_set.features, margin.training_set.signs
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what goes wrong is said in the note
@@ -165,12 +173,12 @@ def _labels(name: str, transformer: Any, training_set: TrainingSet, points: Floa
             after = as_matrix(fitted.transform(points), what=f"the points after {name}", n_features=scaled.shape[1])
     except (RescaleInvError, ValueError, TypeError) as error:
         return ScalingResult(name, "none", note=f"can't be applied: {error}")
-    factors = _factors(fitted, np.vstack([rows, points]), np.vstack([scaled, after]))
+    factors = read_factors(fitted, np.vstack([rows, points]), np.vstack([scaled, after]))
     kind = "other" if factors is None else "diagonal" if factors.all() else "selection"
     try:
-        svm = minimal_norm_svm(TrainingSet(scaled, signs, positive=1))
+        svm = margin.svm_of(TrainingSet(scaled, signs, positive=1))
     except InseparableError:
-        return ScalingResult(name, "none", factors, note=_INSEPARABLE)
+        return ScalingResult(name, "none", factors, note=_INSEPARABLE if margin.nu is None else _OVERLAPPING)
     except RescaleInvError as error:
         return ScalingResult(name, "none", factors, note=f"no SVM: {error}")
     same = np.array_equal(scaled, rows) and np.array_equal(after, points)
@@ -185,7 +193,7 @@ def _tells_features_apart(fitted: Any) -> bool:
     )
 
 
-def _factors(fitted: Any, before: FloatArray, after: FloatArray) -> FloatArray | None:
+def read_factors(fitted: Any, before: FloatArray, after: FloatArray) -> FloatArray | None:
     """The factors, if each feature was multiplied by one (mirrored or not) and shifted, or dropped; None if not.
 
     Read off the rows themselves, so that it holds for any transformer, whatever it calls its attributes.

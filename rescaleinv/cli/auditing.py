@@ -19,6 +19,7 @@ from rescaleinv._util.tables import write_table
 from rescaleinv.audit import Audit, scaling_audit
 from rescaleinv.audit.report import require_extras, write_report
 from rescaleinv.cli.certifying import shown_classes, tell_model
+from rescaleinv.cli.options.margin import margin_parameters
 from rescaleinv.cli.ranges import fixed_features, groups_of
 from rescaleinv.cli.running import announced_run
 from rescaleinv.cli.table_input import LabelledTables
@@ -85,7 +86,10 @@ def audit_rows(tables: LabelledTables, options: argparse.Namespace) -> int:
                 tables.points_frame(usable),  # rows are called by their numbers in the file
                 _truth(tables, usable),
                 estimator=RescaleInvariantSVC(
-                    engine=options.engine, time_limit=options.time_limit, inconsistent=options.inconsistent, n_jobs=-1
+                    engine=options.engine,
+                    time_limit=options.time_limit,
+                    n_jobs=-1,
+                    **margin_parameters(options, tables.classes),
                 ),
                 class_names=names,
                 noun=options.noun,

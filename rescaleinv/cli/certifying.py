@@ -17,10 +17,11 @@ from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.tables import folded, write_table
 from rescaleinv._util.types import FloatArray
 from rescaleinv.audit.answer import answer_of
+from rescaleinv.cli.options.margin import margin_parameters
 from rescaleinv.cli.ranges import fixed_features, groups_of, scale_range_of
 from rescaleinv.cli.running import announced_run
 from rescaleinv.cli.table_input import LabelledTables
-from rescaleinv.errors import InputError, LeftOutWarning
+from rescaleinv.errors import InputError, LeftOutWarning, OneLabelWarning
 from rescaleinv.estimators.radius import radius_search
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import strong_report
@@ -61,14 +62,16 @@ def fitted(tables: LabelledTables, options: argparse.Namespace, *, scale_range: 
         scale_range=scale_range,
         engine=options.engine,
         time_limit=options.time_limit,
-        inconsistent=options.inconsistent,
         groups=groups_of(options, tables),
         n_jobs=-1,
+        **margin_parameters(options, tables.classes),
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LeftOutWarning)  # told below, with the numbers that rows have in the file
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         model.fit(tables.training_frame(), tables.labels == tables.classes[1])
     tell_model(model, tables, options)
+    for warning in caught:
+        _tell_warning(warning.message, tables, options)
     print(f"engine {model.engine_}: {model.engine_.reason}")
     return model
 
@@ -96,16 +99,21 @@ def _is_number(text: str) -> bool:
 def tell_model(model: RescaleInvariantSVC, tables: LabelledTables, options: argparse.Namespace) -> None:
     """Which SVM it is, of which rows, classes and features."""
     negative, positive = shown_classes(tables, options)
+    rows = "" if len(model.dropped_) else f"; {len(model.training_set_)} training rows"
     print(
-        f"linear SVM, {model.margin_}; {len(model.training_set_)} training rows; {positive} is positive, {negative} "
-        f"negative; {len(tables.names)} features: {folded(tables.names)}"
+        f"linear SVM, {model.margin_}{rows}; {positive} is positive, {negative} negative; {len(tables.names)} features: "
+        f"{folded(tables.names)}"
     )
-    if len(model.dropped_):
-        rows = folded([str(number) for number in tables.row_numbers[model.dropped_].tolist()])
-        print(
-            f"note: {len(model.dropped_)} of {len(tables.rows)} training rows were left out, as no hyperplane separates the "
-            f"classes with them: rows {rows} of {options.train}; --inconsistent raise refuses such data"
-        )
+
+
+def _tell_warning(warning: Any, tables: LabelledTables, options: argparse.Namespace) -> None:
+    """What the model warns of, with rows and classes called as in the table."""
+    if isinstance(warning, LeftOutWarning):
+        warning.rows = tables.row_numbers[warning.rows].tolist()
+        print(f"note: {warning}; rows are counted from 1 below the header of {options.train}")
+    if isinstance(warning, OneLabelWarning):
+        warning.label = shown_classes(tables, options)[int(bool(warning.label))]
+        print(f"note: {warning}")
 
 
 def _decided(model: RescaleInvariantSVC, tables: LabelledTables, options: argparse.Namespace) -> Verdicts:

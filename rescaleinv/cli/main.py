@@ -10,11 +10,11 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 
-from rescaleinv.cli.options import audit, certify, demo, verify
+from rescaleinv.cli.options import audit, certify, demo, diagnose, verify
 from rescaleinv.cli.terminal import PrintableStream, printable
 
 # In the order of the help; each module adds the parser of one command.
-COMMANDS = (demo, certify, audit, verify)
+COMMANDS = (demo, certify, audit, diagnose, verify)
 
 _EXAMPLES = """\
 examples:
@@ -24,6 +24,7 @@ examples:
                                                              the same with a proof of every verdict, checked
   rescaleinv audit train.csv test.csv --label ill --html audit.html
                                                              what scaling does to the answers, as a page to look at
+  rescaleinv diagnose train.csv test.csv --label ill         why do labels change when a scaler is added?
   rescaleinv verify proof/complex.jsonl proof/certificates.jsonl
                                                              check the proofs, in exact arithmetic
 """

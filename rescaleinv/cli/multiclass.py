@@ -9,10 +9,11 @@ import numpy as np
 
 from rescaleinv._util.tables import folded, write_table
 from rescaleinv.cli.certifying import with_kept
+from rescaleinv.cli.options.margin import margin_parameters
 from rescaleinv.cli.ranges import groups_of, scale_range_of
 from rescaleinv.cli.running import announced_run
 from rescaleinv.cli.table_input import LabelledTables
-from rescaleinv.errors import InputError, LeftOutWarning
+from rescaleinv.errors import InputError
 from rescaleinv.estimators.class_sets import ClassSets
 from rescaleinv.estimators.multiclass import RescaleInvariantOneVsOne
 from rescaleinv.estimators.svc import RescaleInvariantSVC
@@ -20,6 +21,10 @@ from rescaleinv.estimators.svc import RescaleInvariantSVC
 
 def certify_classes(tables: LabelledTables, options: argparse.Namespace) -> None:
     """Tell which classes some rescaling could give each row, and write what was asked for."""
+    if options.class_weight not in (None, "balanced"):
+        raise InputError(
+            '--class-weight: with more than two classes "balanced" is possible; --positive VALUE makes them two'
+        )
     if options.proof is not None or options.certificates is not None:
         raise InputError(
             f"--proof and --certificates are for two classes, and {options.label} has {len(tables.classes)}; --positive "
@@ -29,9 +34,9 @@ def certify_classes(tables: LabelledTables, options: argparse.Namespace) -> None
         scale_range=scale_range_of(options, tables),
         engine=options.engine,
         time_limit=options.time_limit,
-        inconsistent=options.inconsistent,
         groups=groups_of(options, tables),
         n_jobs=-1,
+        **margin_parameters(options, tables.classes),
     )
     print(
         f"{len(tables.rows)} training rows; {len(tables.classes)} classes: {folded(list(tables.classes))} (one SVM for each "
@@ -40,7 +45,7 @@ def certify_classes(tables: LabelledTables, options: argparse.Namespace) -> None
     )
     with announced_run(options):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LeftOutWarning)  # the line below says it
+            warnings.simplefilter("ignore")  # the line below says it
             model = RescaleInvariantOneVsOne(binary).fit(tables.training_frame(), tables.labels.astype(str))
         kinds = sorted({one.margin_ for one in model.estimators_})
         print(f"pairs of classes: {folded(kinds, 4)}")

@@ -136,6 +136,15 @@ def require_folder_of(*paths: str | None) -> None:
             raise InputError(f"{path} can't be written: there is no folder {Path(path).parent}")
 
 
+def require_two_classes(tables: LabelledTables, options: argparse.Namespace) -> None:
+    """For commands that are about two classes."""
+    if len(tables.classes) > 2:
+        raise InputError(
+            f"{options.train}: {options.label} has {len(tables.classes)} classes ({folded(list(tables.classes), 8)}); "
+            "--positive VALUE asks about one of them against the rest"
+        )
+
+
 def _feature_names(train: pd.DataFrame, test: pd.DataFrame, keep: list[str], options: argparse.Namespace) -> list[str]:
     """All columns but the label, those to keep or to ignore, and row numbers."""
     both = [*train.columns, *(name for name in test.columns if name not in train.columns)]

@@ -1,4 +1,4 @@
-"""Data sets by name: five ship with the package, the others come from a folder of yours or from OpenML."""
+"""Data sets by name: seven ship with the package, the others come from a folder of yours or from OpenML."""
 
 import csv
 import io
@@ -40,6 +40,8 @@ class Dataset:
         What the labels mean.
     attribution : str
         Where the data come from, and their licence.
+    groups : array of str, or None
+        To which group each row belongs, where the data say so: the species of ``penguins``. Not a feature.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Dataset:
     n_dropped: int
     description: str
     attribution: str
+    groups: npt.NDArray[Any] | None = field(repr=False, default=None)
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.features, self.labels, self.feature_names))
@@ -120,6 +123,9 @@ def load(name: str) -> Dataset:
     ('recency_months', 'frequency_times', 'monetary_cc', 'time_months')
     >>> int((labels == 1).sum()), int((labels == -1).sum())
     (178, 570)
+    >>> penguins = load("penguins")
+    >>> penguins.feature_names[-1], sorted(set(penguins.groups.tolist()))
+    ('body_mass_g', ['Adelie', 'Chinstrap', 'Gentoo'])
     """
     entry = ENTRIES.get(name)
     if entry is None:
@@ -196,7 +202,11 @@ def _parse(name: str, where: str, lines: list[tuple[int, list[str]]], note: str 
     header = lines[0][1] if lines else []
     if len(header) < 2 or header[-1] != "label":
         raise InputError(f"{where}, line 1: the header has to name the features and last 'label', but it is {header}")
-    features, labels, dropped = [], [], []
+    features, labels, groups, dropped = [], [], [], []
+    # the column of the groups, if the set has one, is not a feature
+    names = [column for column in header[:-1] if column != entry.group]
+    if len(names) == len(header) - 1 and entry.group:
+        raise InputError(f"{where}, line 1: there is no column {entry.group!r}; the header is {header}")
     for row, (line, cells) in enumerate(lines[1:], start=1):
         if len(cells) != len(header):
             at = f"none for {header[len(cells)]!r}" if len(cells) < len(header) else "some beyond 'label'"
@@ -204,7 +214,15 @@ def _parse(name: str, where: str, lines: list[tuple[int, list[str]]], note: str 
         if not all(map(str.strip, cells)):
             dropped.append(row)
             continue
-        features.append([_number(cell, where, line, column) for cell, column in zip(cells, header[:-1], strict=False)])
+        if entry.group:
+            groups.append(cells[header.index(entry.group)].strip())
+        features.append(
+            [
+                _number(cell, where, line, column)
+                for cell, column in zip(cells, header[:-1], strict=False)
+                if column != entry.group
+            ]
+        )
         label = cells[-1].strip()
         if label not in class_of:
             raise InputError(f"{where}, line {line}, column 'label': {label!r} is not {entry.listed_classes}")
@@ -215,13 +233,16 @@ def _parse(name: str, where: str, lines: list[tuple[int, list[str]]], note: str 
         name,
         np.array(features, dtype=np.float64),
         np.array(labels, dtype=np.int8 if entry.classes == BINARY else None),
-        tuple(header[:-1]),
+        tuple(names),
         len(dropped),
         f"{entry.meaning}{note}",
-        f"{entry.title}. UCI Machine Learning Repository, {entry.url}. CC BY 4.0.",
+        entry.attribution,
+        np.array(groups) if entry.group else None,
     )
     data.features.flags.writeable = False
     data.labels.flags.writeable = False
+    if data.groups is not None:
+        data.groups.flags.writeable = False
     return data, dropped
 
 

@@ -26,10 +26,18 @@ class Entry(NamedTuple):
     meaning: str
     ships: bool = False
     openml: OpenMLCopy | None = None
+    home: str = ""  # where it is found, if not at UCI
+    licence: str = "CC BY 4.0"
+    group: str = ""  # the column, if any, that says to which group a row belongs: not a feature
 
     @property
     def url(self) -> str:
-        return f"https://archive.ics.uci.edu/{self.page}"
+        return self.home or f"https://archive.ics.uci.edu/{self.page}"
+
+    @property
+    def attribution(self) -> str:
+        repository = "" if self.home else "UCI Machine Learning Repository, "
+        return f"{self.title}. {repository}{self.url}. {self.licence}."
 
     @property
     def listed_classes(self) -> str:
@@ -117,6 +125,25 @@ ENTRIES = {
         BINARY,
         "+1 = class 1, -1 = class 0.",
         ships=True,
+    ),
+    "urine": Entry(
+        "Urine crystals, D. P. Byar; D. F. Andrews and A. M. Herzberg, Data, 1985",
+        "",
+        BINARY,
+        "+1 = calcium oxalate crystals are present, -1 = absent. The units of the features are in their names.",
+        ships=True,
+        home="https://CRAN.R-project.org/package=boot",
+        licence="Unlimited distribution",
+    ),
+    "penguins": Entry(
+        "Palmer penguins, Allison Marie Horst, Alison Presmanes Hill and Kristen B. Gorman, 2020",
+        "",
+        BINARY,
+        "+1 = male, -1 = female. The species is a group of rows, not a feature.",
+        ships=True,
+        home="https://allisonhorst.github.io/palmerpenguins/",
+        licence="CC0 1.0",
+        group="species",
     ),
     "indian_liver_patient": Entry(
         "ILPD (Indian Liver Patient Dataset)",

@@ -16,7 +16,7 @@ from rescaleinv.estimators.reference import ReferenceSVM
 from rescaleinv.estimators.training import consistent_part
 from rescaleinv.theory.nu_margin import NuMargin, largest_nu, least_nu, nu_svm
 from rescaleinv.theory.soft_margin import soft_margin_svm
-from rescaleinv.theory.svm import minimal_norm_svm
+from rescaleinv.theory.svm import SVMSolution, minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet
 
 AUTO = "auto"
@@ -66,6 +66,24 @@ class Margin:
     penalties: FloatArray | None = None
     nu: NuMargin | None = None
     one_label: bool = False
+
+    def svm_at(self, rescaling: Any = None) -> SVMSolution | ReferenceSVM:
+        """The SVM with this margin, hard or by ν, of the features rescaled by τ."""
+        return _svm_of(self.training_set, self.nu, rescaling)
+
+    def svm_of(self, training_set: TrainingSet) -> SVMSolution | ReferenceSVM:
+        """The same for the training rows in other features; ``InseparableError`` where it has none."""
+        margin = self.nu
+        if margin is not None:
+            margin = NuMargin.of(training_set, margin.nu, margin.row_weights)
+        return _svm_of(training_set, margin, None)
+
+
+def _svm_of(training_set: TrainingSet, nu: NuMargin | None, rescaling: Any) -> SVMSolution | ReferenceSVM:
+    if nu is None:
+        return minimal_norm_svm(training_set, rescaling)
+    svm = nu_svm(training_set, nu, rescaling)
+    return ReferenceSVM(training_set, svm.weights, svm.intercept, svm.value_at_anchor, hard_margin=False)
 
 
 def find_margin(

@@ -26,12 +26,11 @@ from rescaleinv.estimators.pipelines import Around, around_scalers
 from rescaleinv.estimators.points import certify_with_holes, index_of, labels_with_holes
 from rescaleinv.estimators.radius import RadiusSearch, radius_search
 from rescaleinv.estimators.saving import reading_model, write_model
-from rescaleinv.estimators.training import with_class_weights
 from rescaleinv.theory.inputs import as_labels, as_matrix
 from rescaleinv.theory.invariance import check_invariance
 from rescaleinv.theory.scale_range import as_groups, as_scale_range
 from rescaleinv.theory.training_set import TrainingSet, check_read_as
-from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights
+from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights, with_class_weights
 from rescaleinv.verdict import Verdicts
 
 
@@ -70,7 +69,8 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         names them, but never the last row of a class. "raise": an ``InseparableError``.
     time_limit : float or None, default=5
         Seconds per point for the engines that decide points one at a time (all but the complex); beyond it the verdict is
-        UNKNOWN, with what is known so far. None: no limit, however long it takes.
+        UNKNOWN, with what is known so far. The staged engine takes it as an average over a call: easy points leave time
+        to hard ones. None: no limit, however long it takes.
     drop_rule : {"misclassified", "fewest", "greedy"}, default="misclassified"
         Which rows to leave out, see :func:`rescaleinv.separable_subset`.
     groups : sequence with one label per feature, or mapping from feature name to label, default=None

@@ -1,31 +1,15 @@
-"""Which rows of the data an SVM is trained on, and with which weights."""
+"""Which rows of the data a hard margin is trained on."""
 
 from __future__ import annotations
 
-from typing import Any
 from warnings import warn
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.utils.class_weight import compute_class_weight
 
 from rescaleinv._util.types import FloatArray
-from rescaleinv.errors import InputError, LeftOutWarning
+from rescaleinv.errors import LeftOutWarning
 from rescaleinv.theory.separability import separable_subset
 from rescaleinv.theory.training_set import TrainingSet
-
-
-def with_class_weights(
-    class_weight: Any, labels: npt.NDArray[Any], classes: npt.NDArray[Any], weights: FloatArray
-) -> FloatArray:
-    """The weights of the rows times those of their classes."""
-    try:
-        of_class = compute_class_weight(class_weight, classes=classes, y=labels, sample_weight=weights)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"class_weight is {class_weight!r}: {error}") from error
-    if not (np.isfinite(of_class).all() and of_class.min() > 0):
-        raise InputError(f"class_weight is {class_weight!r}; weights must be positive and finite")
-    return weights * of_class[np.searchsorted(classes, labels)]
 
 
 def consistent_part(

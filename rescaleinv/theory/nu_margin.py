@@ -21,6 +21,7 @@ from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError, InseparableError, SolverError
 from rescaleinv.theory.svm import as_rescaling
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
+from rescaleinv.theory.validation import with_class_weights
 
 # ν must exceed the least one by this share of it: nearer than that the reduced hulls nearly touch, and floats can't tell.
 _ABOVE_LEAST = 1e-7
@@ -331,7 +332,7 @@ def _standardised(training_set: TrainingSet, weights: FloatArray) -> FloatArray:
     return centred / np.where(varies, np.sqrt(np.average(centred**2, axis=0, weights=weights)), 1.0)
 
 
-def nu_of(C: float, X: Any, y: Any, sample_weight: Any = None) -> float:
+def nu_of(C: float, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None) -> float:
     """The ν that stands for a penalty C: at the standardised scaling both SVMs are one.
 
     ``ν = Σ a_i / (C m)`` of the dual ``a`` of the SVM with penalty C on the standardised training rows. The number does not
@@ -345,6 +346,8 @@ def nu_of(C: float, X: Any, y: Any, sample_weight: Any = None) -> float:
         The training rows, as they were given to ``fit``.
     sample_weight : array, optional
         Positive, one per row.
+    class_weight : dict, "balanced" or None
+        As in ``SVC``; the rows are standardised without it.
 
     Returns
     -------
@@ -360,7 +363,9 @@ def nu_of(C: float, X: Any, y: Any, sample_weight: Any = None) -> float:
         raise InputError(f"C is {C!r}; a positive and finite number is needed")
     training_set = TrainingSet(X, y)
     weights = _checked_weights(training_set, sample_weight)
-    return float(_nu_of_penalty(training_set, float(C), weights, weights))
+    labels = np.asarray(y)
+    row_weights = with_class_weights(class_weight, labels, np.unique(labels), weights)
+    return float(_nu_of_penalty(training_set, float(C), row_weights, weights))
 
 
 def _checked_weights(training_set: TrainingSet, row_weights: Any) -> FloatArray:

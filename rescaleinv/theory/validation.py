@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d, validate_data
 
@@ -68,6 +69,19 @@ def checked_weights(sample_weight: Any, features: FloatArray) -> FloatArray:
     if not np.isfinite(weights).all():
         raise InputError("sample_weight has NaN or infinity; one finite number per row is needed")
     return weights
+
+
+def with_class_weights(
+    class_weight: Any, labels: npt.NDArray[Any], classes: npt.NDArray[Any], weights: FloatArray
+) -> FloatArray:
+    """The weights of the rows times those of their classes."""
+    try:
+        of_class = compute_class_weight(class_weight, classes=classes, y=labels, sample_weight=weights)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"class_weight is {class_weight!r}: {error}") from error
+    if not (np.isfinite(of_class).all() and of_class.min() > 0):
+        raise InputError(f"class_weight is {class_weight!r}; weights must be positive and finite")
+    return weights * of_class[np.searchsorted(classes, labels)]
 
 
 def checked_rows(estimator: Any, X: Any, *, fitting: bool) -> Any:

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from pictures import assert_nothing_is_cut_off
 
-from rescaleinv import scaling_audit
-from rescaleinv.audit import FeatureShareDisplay, ScalingsDisplay
+from rescaleinv import diagnose, scaling_audit
+from rescaleinv.audit import CausesDisplay, FeatureShareDisplay, ScalingsDisplay
 from rescaleinv.datasets import load
 from rescaleinv.errors import InputError
 from rescaleinv.plotting import IntervalsDisplay, RegionsDisplay
@@ -65,3 +65,15 @@ def test_dollar_signs_and_long_names_in_the_data_do_no_harm():
     for display in (FeatureShareDisplay.from_audit(audit), ScalingsDisplay.from_audit(audit)):
         assert_nothing_is_cut_off(display)
     assert_nothing_is_cut_off(RegionsDisplay.from_estimator(audit.model, table, features=("$x_1^{", "a" * 300)))
+
+
+def test_causes_display_draws_as_much_as_differs():
+    features, labels, _ = load("urine")
+    found = diagnose(None, features[::2], labels[::2], features[1::2])
+    display = CausesDisplay.from_diagnosis(found)
+    widths = sum(np.array([bar.get_width() for bar in bars]) for bars in display.ax_.containers)
+    np.testing.assert_allclose(widths, found.table()["labels that differ"] / 38)
+    assert display.ax_.get_yticklabels()[0].get_text() == "raw / StandardScaler"
+    plt.close(display.figure_)
+    with pytest.raises(InputError, match="what diagnose returns"):
+        CausesDisplay(diagnosis=3)

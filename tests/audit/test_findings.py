@@ -12,7 +12,9 @@ from rescaleinv.audit.findings import percent
 def test_findings_say_what_the_numbers_say(audit, tumours):
     text = str(audit)
     neutral, strong = int(audit.verdicts.neutral.sum()), int(audit.verdicts.strong.sum())
-    assert text.startswith(f"- {neutral} of 80 tumours ({percent(neutral / 80)}) are neutral")
+    assert text.startswith(
+        f"Hard margin; 30 training rows\n- {neutral} of 80 tumours ({percent(neutral / 80)}) are neutral"
+    )
     assert f"{strong} of 80 tumours" in text
     shares = audit.features["alone"]
     top = shares.idxmax()
@@ -40,16 +42,25 @@ def test_a_training_set_that_no_scaling_changes():
 
 def test_undecided_points_and_rows_left_out_are_said(tumours):
     features, labels = tumours
-    stopped = RescaleInvariantSVC(engine="complex", max_vertices=2)
+    stopped = RescaleInvariantSVC(engine="complex", max_vertices=2, inconsistent="drop")
     features = features.iloc[:, :6]
     rows = pd.concat([features[:30], features[:1]])
     audit = scaling_audit(
         rows, [*labels[:30], -labels[0]], features[30:50], estimator=stopped, scalings={}, most_radii=0
     )
     assert audit.verdicts.unknown.any()
-    (alarm,) = [finding.text for finding in audit.findings if finding.alarm]
+    alarm, pinned = [finding.text for finding in audit.findings if finding.alarm]
+    assert pinned.endswith("it pins the hyperplane: fewer labels depend on scaling than do with all rows.")
+    assert str(audit).startswith(f"Hard margin on {31 - len(audit.model.dropped_)} of 31 rows\n")
     assert alarm.startswith(f"{audit.verdicts.unknown.sum()} of 20 points")
-    complete = scaling_audit(rows, [*labels[:30], -labels[0]], features[30:50], scalings={}, most_radii=0)
+    complete = scaling_audit(
+        rows,
+        [*labels[:30], -labels[0]],
+        features[30:50],
+        estimator=RescaleInvariantSVC(inconsistent="drop"),
+        scalings={},
+        most_radii=0,
+    )
     assert (complete.verdicts.neutral | ~audit.changed).all()
     known = int((audit.changed & audit.verdicts.unknown).sum())
     assert known == 0 or f"{known} of these depend on the scaling all the same" in alarm

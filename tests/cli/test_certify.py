@@ -105,8 +105,12 @@ def test_rows_that_are_left_out_are_named(folder, tmp_path, capsys):
     table = pd.read_csv(folder / "train.csv")
     opposite = table.iloc[[0]].assign(**{"class": "malignant" if table["class"][0] == "benign" else "benign"})
     pd.concat([table, opposite]).to_csv(tmp_path / "train.csv", index=False)
-    assert main(["certify", str(tmp_path / "train.csv"), str(folder / "test.csv"), "--label", "class"]) == 0
-    assert capsys.readouterr().out.count("2 of 21 training rows were left out") == 1
+    arguments = ["certify", str(tmp_path / "train.csv"), str(folder / "test.csv"), "--label", "class"]
+    assert main([*arguments, "--inconsistent", "drop"]) == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first.startswith("linear SVM, hard margin on 19 of 21 rows; malignant is positive, benign negative")
+    assert second.startswith("note: 2 of 21 training rows were left out")
+    assert "10% of the rows: a hard margin on the rest is pinned" in second
 
 
 def test_rows_that_would_have_to_be_left_out_are_an_error_if_wished(folder, tmp_path, capsys):

@@ -19,7 +19,11 @@ SHIPPED = {
     "blood_transfusion": (748, 4, {-1: 570, 1: 178}),
     "fertility": (100, 9, {-1: 88, 1: 12}),
     "banknote": (1372, 4, {-1: 762, 1: 610}),
+    "urine": (77, 6, {-1: 44, 1: 33}),
+    "penguins": (333, 4, {1: 168, -1: 165}),
 }
+# those that are not from UCI: where from, and their licence
+ELSEWHERE = {"urine": ("CRAN", "Unlimited distribution"), "penguins": ("palmerpenguins", "CC0 1.0")}
 OTHERS = {
     "indian_liver_patient",
     "heart_statlog",
@@ -96,8 +100,19 @@ class TestShipped:
         assert data.n_dropped == 0
         assert data.name == name
         assert "+1 =" in data.description
-        assert "UCI Machine Learning Repository" in data.attribution
-        assert "CC BY 4.0" in data.attribution
+        repository, licence = ELSEWHERE.get(name, ("UCI Machine Learning Repository", "CC BY 4.0"))
+        assert repository in data.attribution
+        assert data.attribution.endswith(f" {licence}.")
+        credits = (resources.files("rescaleinv.datasets") / "ATTRIBUTION.md").read_text(encoding="utf-8")
+        assert f"## {name}.csv" in credits
+
+    def test_species_is_a_group_and_not_a_feature(self):
+        penguins = load("penguins")
+        assert Counter(penguins.groups.tolist()) == {"Adelie": 146, "Chinstrap": 68, "Gentoo": 119}
+        assert "species" not in penguins.feature_names
+        with pytest.raises(ValueError, match="read-only"):
+            penguins.groups[0] = "Gentoo"
+        assert load("urine").groups is None
 
     def test_money_is_a_multiple_of_frequency(self):
         features, _, names = load("blood_transfusion")

@@ -15,8 +15,9 @@ from rescaleinv import (
     is_separable,
 )
 from rescaleinv.datasets import load
-from rescaleinv.estimators.training import consistent_part, with_class_weights
+from rescaleinv.estimators.training import consistent_part
 from rescaleinv.theory.training_set import TrainingSet
+from rescaleinv.theory.validation import with_class_weights
 
 INCONSISTENT = [[0.0], [1], [2], [8], [9], [10], [9.5]], [0, 0, 0, 1, 1, 1, 0]
 

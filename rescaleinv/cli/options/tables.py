@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from rescaleinv.cli.options.margin import add_margin
 
-def add_tables(command: argparse.ArgumentParser) -> None:
-    """TRAIN, TEST, which column is the label, which columns are features, and who decides."""
+
+def add_columns(command: argparse.ArgumentParser) -> None:
+    """TRAIN, TEST, which column is the label, and which columns are features."""
     command.add_argument("train", metavar="TRAIN", help="the training table: CSV, TSV or Parquet")
     command.add_argument("test", metavar="TEST", help="the table to judge; it has the training table's features")
     command.add_argument("--label", metavar="COLUMN", required=True, help="the column of TRAIN with the classes")
@@ -16,25 +18,7 @@ def add_tables(command: argparse.ArgumentParser) -> None:
         help="the positive class (of two: the second when sorted; of more: this one against the rest)",
     )
     _add_reading(command)
-    _add_columns(command)
-    command.add_argument(
-        "--budget",
-        metavar="SECONDS",
-        type=float,
-        default=60.0,
-        help="for the whole run (60; inf for no limit); Ctrl-C ends it early. What is decided by then is kept",
-    )
-    command.add_argument("--engine", default="auto", help="auto (the default), complex, milp, milp:pulp, …")
-    command.add_argument(
-        "--time-limit",
-        metavar="SECONDS",
-        type=float,
-        default=5.0,
-        help="per point, for engines that decide points one at a time (default: 5; inf for no limit)",
-    )
-    command.add_argument(
-        "--inconsistent", choices=("drop", "raise"), default="drop", help="inseparable rows: leave out, or fail"
-    )
+    _add_features(command)
     command.add_argument(
         "--escape-formulas",
         action="store_true",
@@ -60,15 +44,25 @@ def _add_reading(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_columns(command: argparse.ArgumentParser) -> None:
-    """Which columns are features, and what is known of their units. Options take a name, or several with commas."""
+def _add_features(command: argparse.ArgumentParser) -> None:
+    """Which columns are features. Options take a name, or several with commas."""
     for option, text in (
         ("--keep", "not a feature, but shown in results: an identifier"),
         ("--ignore", "not a feature"),
         ("--one-hot", "a column of categories: each becomes a feature of zeros and ones"),
-        ("--fixed", "a feature whose scale is right: it is not rescaled"),
     ):
         command.add_argument(option, metavar="COLUMN", action="append", default=[], help=text)
+
+
+def _add_units(command: argparse.ArgumentParser) -> None:
+    """What is known of the units of features."""
+    command.add_argument(
+        "--fixed",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="a feature whose scale is right: it is not rescaled",
+    )
     command.add_argument(
         "--range",
         metavar="COLUMN=FACTOR",
@@ -82,4 +76,33 @@ def _add_columns(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="features that share a unit, and so one factor: systolic,diastolic (limited ranges)",
+    )
+
+
+def add_tables(command: argparse.ArgumentParser) -> None:
+    """The same, what is known of units, and who decides."""
+    add_columns(command)
+    _add_units(command)
+    command.add_argument("--engine", default="auto", help="auto (the default), complex, milp, milp:pulp, …")
+    command.add_argument(
+        "--time-limit",
+        metavar="SECONDS",
+        type=float,
+        default=5.0,
+        help="per point, for engines that decide points one at a time (default: 5; inf for no limit)",
+    )
+    command.add_argument(
+        "--budget",
+        metavar="SECONDS",
+        type=float,
+        default=60.0,
+        help="for the whole run (60; inf for no limit); Ctrl-C ends it early. What is decided by then is kept",
+    )
+    add_margin(command)
+
+
+def add_groups(command: argparse.ArgumentParser) -> None:
+    """By which column figures are told apart."""
+    command.add_argument(
+        "--by", metavar="COLUMN", help="show the figures for each value of this column of TEST too; it is not a feature"
     )

@@ -1,0 +1,65 @@
+"""Options of every command that trains an SVM: which margin, and how rows and classes weigh."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from typing import Any
+
+from rescaleinv.errors import InputError
+
+
+def add_margin(command: argparse.ArgumentParser) -> None:
+    """``--inconsistent``, ``--nu``, ``--C`` and ``--class-weight``."""
+    command.add_argument(
+        "--inconsistent",
+        choices=("soft", "drop", "raise"),
+        default="drop",
+        help="where no hyperplane separates the classes: a soft margin with all rows, leave rows out, or fail",
+    )
+    command.add_argument(
+        "--nu", metavar="NUMBER", help='soft margin without a scale: a number up to 1, or "auto" (as SVC with C = 1)'
+    )
+    command.add_argument(
+        "--C", metavar="NUMBER", type=float, default=math.inf, help="penalty of a soft margin (inf: a hard margin)"
+    )
+    command.add_argument(
+        "--class-weight", metavar="WEIGHTS", help='"balanced", or a weight for each class: {"ill": 2, "healthy": 1}'
+    )
+
+
+def margin_parameters(options: argparse.Namespace, classes: tuple[str, ...]) -> dict[str, Any]:
+    """The parameters of the estimator, whose labels are False and True for the two classes."""
+    return {
+        "inconsistent": options.inconsistent,
+        "C": options.C,
+        "nu": _nu(options.nu),
+        "class_weight": _class_weight(options.class_weight, classes),
+    }
+
+
+def _nu(text: str | None) -> float | str | None:
+    if text is None or text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InputError(f'--nu {text}: a number above 0 and up to 1, or "auto", is needed') from error
+
+
+def _class_weight(text: str | None, classes: tuple[str, ...]) -> Any:
+    if text is None or text == "balanced":
+        return text
+    try:
+        given = json.loads(text)
+        weights = {str(name): float(weight) for name, weight in given.items()}
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(
+            f'--class-weight {text[:80]}: "balanced", or a weight for each class, such as '
+            f'{{"{classes[0]}": 1, "{classes[1]}": 2}}, is needed'
+        ) from error
+    unknown = [name for name in weights if name not in classes]
+    if unknown:
+        raise InputError(f"--class-weight: {unknown[0]!r} is not a class; they are {classes[0]!r} and {classes[1]!r}")
+    return {position == 1: weights.get(name, 1.0) for position, name in enumerate(classes)}
