@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rescaleinv._util.frames import FrameKind, pandas_frame
 from rescaleinv.verdict import Verdicts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +27,8 @@ class ClassSets:
         Why a point could not be judged, else "".
     verdicts : tuple of Verdicts
         Those of the binary classifiers, in the order of ``estimators_``.
-    index : array or None
-        What the points are called: the index of the data frame they came in; None: their positions, from 0.
+    frame_kind : FrameKind or None
+        What the points came in, where that was a data frame; ``to_frame`` gives the same kind.
 
     Examples
     --------
@@ -50,7 +48,7 @@ class ClassSets:
     classes: npt.NDArray[Any]
     reason: npt.NDArray[Any]
     verdicts: tuple[Verdicts, ...]
-    index: npt.NDArray[Any] | None = None
+    frame_kind: FrameKind | None = None
 
     @property
     def strong(self) -> npt.NDArray[np.bool_]:
@@ -82,17 +80,15 @@ class ClassSets:
         parts += [f"{unknown.sum()} not decided ({unknown.mean():.0%})"] if unknown.any() else []
         return f"{len(self)} points: {', '.join(parts) or 'none'}"
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> Any:
         """One row per point: its label, its set of classes, how many they are, and why it could not be judged."""
-        import pandas as pd
-
-        columns = {"label": self.labels, "classes": self.as_text(), "n_classes": self.sets.sum(axis=1)}
+        columns: dict[str, Any] = {"label": self.labels, "classes": self.as_text(), "n_classes": self.sets.sum(axis=1)}
         reason = [
             why or next((str(v.reason[i]) for v in self.verdicts if v.unknown[i]), "") if self.unknown[i] else str(why)
             for i, why in enumerate(self.reason.tolist())
         ]
-        index = None if self.index is None else pd.Index(self.index)
-        return pd.DataFrame({**columns, "reason": reason}, index=index)
+        columns["reason"] = reason
+        return pandas_frame(columns) if self.frame_kind is None else self.frame_kind.made_of(columns)
 
     def __repr__(self) -> str:
         total, strong = max(len(self), 1), int(self.strong.sum())

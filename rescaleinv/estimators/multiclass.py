@@ -18,11 +18,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from rescaleinv._util.deadline import run_within, share_of_run
+from rescaleinv._util.frames import FrameKind
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
 from rescaleinv.estimators.class_sets import ClassSets
 from rescaleinv.estimators.fitted import all_or_nothing
-from rescaleinv.estimators.points import index_of
 from rescaleinv.estimators.saving_many import read_models, write_models
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights
@@ -168,7 +168,7 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
         labels = np.full(len(rows), None, dtype=object)
         if usable.any():
             labels[usable] = self._predicted(rows[usable])
-        return ClassSets(sets, labels, self.classes_, reason, tuple(verdicts), index_of(X))
+        return ClassSets(sets, labels, self.classes_, reason, tuple(verdicts), FrameKind.of(X))
 
     def _require_as_many(self) -> None:
         """An ``InputError`` unless there is an estimator for every binary problem, of one and the same features."""

@@ -35,15 +35,3 @@ def labels_with_holes(
     if usable.any():
         found[usable] = classes[(decision_function(rows[usable]) >= 0).astype(np.intp)]
     return found
-
-
-def index_of(X: Any) -> npt.NDArray[Any] | None:
-    """What the rows of a table are called: the index of a pandas data frame, unless it counts from 0; else None."""
-    index = getattr(X, "index", None)
-    if index is None or callable(index) or not hasattr(X, "columns"):
-        return None
-    if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
-        return None
-    names = np.empty(len(index), dtype=object)
-    names[:] = list(index)
-    return names

@@ -15,6 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from rescaleinv._util.deadline import run_within
+from rescaleinv._util.frames import FrameKind
 from rescaleinv._util.parameters import checked_limit, checked_n_jobs, checked_time_limit
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.engines import Engine, owned
@@ -23,7 +24,7 @@ from rescaleinv.errors import InputError, NotAvailableError
 from rescaleinv.estimators.fitted import Fitted, all_or_nothing
 from rescaleinv.estimators.margin import check_margin, find_margin, margin_words
 from rescaleinv.estimators.pipelines import Around, around_scalers
-from rescaleinv.estimators.points import certify_with_holes, index_of, labels_with_holes
+from rescaleinv.estimators.points import certify_with_holes, labels_with_holes
 from rescaleinv.estimators.radius import RadiusSearch, radius_search
 from rescaleinv.estimators.saving import reading_model, write_model
 from rescaleinv.theory.inputs import as_labels, as_matrix
@@ -305,7 +306,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         """The verdicts with the labels of the rows, the classes, and what the points are called in X."""
         labels = labels_with_holes(self.classes_, self._fitted.reference.decision_function, rows)
         negative, positive = self.classes_.tolist()
-        return replace(verdicts, labels=labels, classes=(negative, positive), index=index_of(X))
+        return replace(verdicts, labels=labels, classes=(negative, positive), frame_kind=FrameKind.of(X))
 
     def prove(self, path: str | Path) -> Any:
         """Write the proof of the training set, and have it checked by ``rescaleinv.verify``, exactly.
@@ -463,7 +464,9 @@ def certify(estimator: Any, X: Any, *, budget: float | None = None) -> Verdicts:
     if isinstance(estimator, Pipeline):
         check_is_fitted(estimator)
         with run_within(budget, interruptible=budget is not None):
-            return _certify_pipeline(estimator, X) if len(estimator) > 1 else certify(estimator[-1], X)
+            if len(estimator) == 1:
+                return certify(estimator[-1], X)
+            return replace(_certify_pipeline(estimator, X), frame_kind=FrameKind.of(X))
     if not hasattr(estimator, "certify") or isinstance(estimator, type):
         raise InputError(
             f"{type(estimator).__name__} can't certify; a fitted RescaleInvariantSVC is needed, or a pipeline or a search "
@@ -481,10 +484,10 @@ def _certify_pipeline(pipeline: Pipeline, X: Any) -> Verdicts:
         or svc._fitted.limits is not None
     ):
         seen = "the features that the last step of the pipeline sees"
-        return replace(certify(svc, scaled), provenance=seen, index=index_of(X))
+        return replace(certify(svc, scaled), provenance=seen)
     around = around_scalers(pipeline, svc.training_set_.features)
     if isinstance(around, str):
-        return replace(certify(svc, scaled), provenance=around, index=index_of(X))
+        return replace(certify(svc, scaled), provenance=around)
     seen_rows = checked_features(svc, scaled, fitting=False, holes=True)
     points = around.points(as_matrix(X, holes=True), seen_rows)
     verdicts = certify_with_holes(svc._engine_around(around), points)

@@ -7,7 +7,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rescaleinv import RescaleInvariantSVC, certify
-from rescaleinv.estimators.points import index_of
 
 ROWS, LABELS = [[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"]
 POINTS = pd.DataFrame({"x": [-1, None, 4, 0], "y": [4, 1, 4, np.inf]}, index=["a", "b", "c", "d"])
@@ -36,13 +35,6 @@ def test_all_points_may_have_holes():
     found = model.certify([[np.nan, 1]])
     assert found.code.tolist() == [2]
     assert found.labels.tolist() == [None]
-
-
-def test_only_an_index_that_says_something_is_kept():
-    assert index_of(np.zeros((2, 2))) is None
-    assert index_of([[1, 2]]) is None
-    assert index_of(pd.DataFrame({"x": [1, 2]})) is None
-    assert index_of(pd.DataFrame({"x": [1, 2]}, index=[5, 7])).tolist() == [5, 7]
 
 
 def test_a_budget_that_is_used_up_leaves_points_open():
