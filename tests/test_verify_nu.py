@@ -1,4 +1,4 @@
-"""Claims with nu: one planted lie for each condition of the checker, which names it, and the second checker refuses it too."""
+"""Claims with nu: a planted lie for each condition of the checker, which names it; the second checker refuses it too."""
 
 import copy
 from fractions import Fraction
@@ -120,7 +120,9 @@ def test_lies_about_multipliers(multipliers, words):
 def test_a_multiplier_above_its_cap_is_noticed_where_all_else_holds():
     rows, labels, nu = [1, -1, 4, -4], [1, -1, 1, -1], {"nu": "3/4", "row_weights": None}  # caps of 1/3
     refused(line(rows, labels, nu, {"0": "1/2", "1": "1/2"}, "9"), "above its cap")
-    refused(line(rows, labels, nu, {"0": "1/3", "2": "1/6", "1": "1/3", "3": "1/6"}, "9"), "not label the point negative")
+    refused(
+        line(rows, labels, nu, {"0": "1/3", "2": "1/6", "1": "1/3", "3": "1/6"}, "9"), "not label the point negative"
+    )
 
 
 def test_a_rescaling_must_be_positive():
@@ -135,7 +137,17 @@ def test_hulls_that_meet_have_no_classifier():
 def test_an_intercept_without_a_bound_labels_nothing():
     whole = {"nu": "1", "row_weights": None}  # caps of 1/4: every row is at its cap
     quarter = {str(i): "1/4" for i in range(4)}
-    refused(line([1, -1, 4, -4], [1, -1, 1, -1], whole, quarter, "99"), "no bound")
+    refused(line([1, -1, 4, -4], [1, -1, 1, -1], whole, quarter, "99"), "positive with every optimal intercept")
+    # one class of two rows at its caps of 1/4, the other of three not: the intercept has no bound on one side only
+    rows, labels, margin = [1, -1, 4, -4, -5], [1, -1, 1, -1, -1], {"nu": "4/5", "row_weights": None}
+    refused(line(rows, labels, margin, quarter, "99"), "positive with every optimal intercept")
+    content = line(rows, labels, margin, quarter, "-99")
+    content["claim"] = "strongly negative with nu"
+    evidence = content["evidence"]
+    content["evidence"] = {"kind": "nu-tree", "margin": margin, "classifier": evidence["negative"]}
+    leaf = {"r": {str(i): "1/4" for i in range(5)}, "v": {}}
+    content["evidence"]["tree"] = [["sign", 0], {**leaf, "r": {"1": "1/4"}}, {**leaf, "r": {"0": "1/4", "2": "1/4"}}]
+    refused(content, "tree")  # the classifier is good, the leaves are not
 
 
 def test_every_best_intercept_must_agree():

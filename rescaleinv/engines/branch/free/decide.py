@@ -136,7 +136,7 @@ def decide(
     problem = PointProblem.of(training_set, point, _weights(reference))
     side = _side(reference, problem.point)
     if side == 0:
-        return Decision(Verdict.UNKNOWN, "the decision value of one rescaling is exactly 0: a tie", tie=True)
+        return Decision(Verdict.UNKNOWN, _why_no_side(reference, problem.point), tie=True)
     caps = np.full(training_set.n_rows, np.inf)
     try:
         if margin is not None:
@@ -188,6 +188,19 @@ def _side(reference: ExactClassifier | ExactNuClassifier, point: list[Fraction])
         return reference.side_of(point)
     value = reference.decision_value(point)
     return (value > 0) - (value < 0)
+
+
+def _why_no_side(reference: ExactClassifier | ExactNuClassifier, point: list[Fraction]) -> str:
+    if isinstance(reference, ExactNuClassifier):
+        least, largest = reference.decision_values(point)
+        if least is None or largest is None:
+            return (
+                "at this nu every row of a class is at its cap, so that the best intercept has no bound, and not all of "
+                "them give the point one label; a smaller nu has one"
+            )
+        if least != largest:
+            return "the best intercepts of one rescaling, an interval, do not give the point one label"
+    return "the decision value of one rescaling is exactly 0: a tie"
 
 
 def _total(problem: PointProblem, caps: FloatArray) -> int:
