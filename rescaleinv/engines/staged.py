@@ -303,6 +303,27 @@ class StagedEngine(Engine):
             return f"the time limit of {self.time_limit or 0:g} s was reached{spared}{share}"
         return decision.reason
 
+    def account(self, point: Any) -> dict[str, Any]:
+        """What a point that was certified took: the step that settled it ("" if none did), seconds, programs, nodes.
+
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> engine = StagedEngine(ts)
+        >>> engine.certify([[3.0, 3]]).code
+        array([1], dtype=int8)
+        >>> found = engine.account([3.0, 3])
+        >>> found["step"], found["programs"]
+        ('tree', 1)
+        """
+        answer = self._known(self._checked_point(point))
+        step = "search" if answer.flip is not None else "tree"
+        counts = {} if answer.decision is None else answer.decision.counts
+        return {
+            "step": step if answer.code != Verdict.UNKNOWN else "",
+            "seconds": answer.seconds,
+            "programs": int(counts.get("programs", 0)),
+            "nodes": int(counts.get("nodes", 0)),
+        }
+
     # --- showing why --------------------------------------------------------------------------------------------------
 
     def _known(self, row: FloatArray) -> _Answer:
