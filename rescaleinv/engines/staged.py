@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,11 +26,22 @@ from rescaleinv.errors import CertificateError, InputError, InseparableError, So
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
 
-# What each round spends on a point that is still open: sweeps of the search, then linear programs of the tree (None: as many
-# as the time limit allows). What one point's search finds speaks for all others, so that no point is pressed at first.
-_ROUNDS: tuple[tuple[int, int | None], ...] = ((100, 40), (600, 600), (12_000, None))
-# Random costs that are tried once for all points together.
-_COMMON_SWEEPS = 300
+
+class _Round(NamedTuple):
+    """What a round spends: ``common`` sweeps of the search for all points together, then on each point that is still open
+    ``sweeps``, and linear programs of its tree, ``per_row`` of them for each training row, as its presolve may ask.
+
+    ``programs`` None: as many as the time limit allows.
+    """
+
+    common: int
+    sweeps: int
+    programs: int | None
+    per_row: int = 0
+
+
+# What one point's search finds speaks for all others, so that no point is pressed at first.
+_ROUNDS = (_Round(300, 100, 40), _Round(0, 600, 600, 1), _Round(0, 12_000, None))
 # The search may take this share of what a point is allowed.
 _SHARE_OF_SEARCH = 0.35
 # Points that a process is handed at a time, before the last round: what it knows is not sent for every single one.
@@ -48,6 +59,7 @@ class _Answer:
     flip: Flip | None = None
     decision: Decision | None = None
     seconds: float = 0.0
+    searched: float = 0.0  # of these, in the search for flips
 
     @property
     def is_tie(self) -> bool:
@@ -164,9 +176,9 @@ class StagedEngine(Engine):
         self.precompute()
         answers = [self._answers.get(row.tobytes(), _Answer()) for row in rows]
         with progress_bar("points", self.progress, len(rows)) as bar:
-            for sweeps, programs in _ROUNDS:
-                self._search_flips(rows, answers, sweeps)
-                self._grow_trees(rows, answers, programs, bar)
+            for spent in _ROUNDS:
+                self._search_flips(rows, answers, spent)
+                self._grow_trees(rows, answers, spent, bar)
             bar.show(len(rows))
         self._answers.update((row.tobytes(), answer) for row, answer in zip(rows, answers, strict=True))
         codes = np.array([answer.code for answer in answers], dtype=np.int8)
@@ -175,9 +187,9 @@ class StagedEngine(Engine):
         unknown = np.full(len(rows), np.nan)
         return Verdicts(codes, unknown, unknown.copy(), reasons, status, rows, self)
 
-    def _still_open(self, answers: list[_Answer]) -> IntArray:
-        """Points that are not settled and that the next step may settle: there is time left, and no tie."""
-        limit = np.inf if self.time_limit is None else self.time_limit
+    def _still_open(self, answers: list[_Answer], times: float = 1.0) -> IntArray:
+        """Points that are not settled and that the next step may settle: so many times the limit allow it, and no tie."""
+        limit = np.inf if self.time_limit is None else times * self.time_limit
         return np.array(
             [
                 i
@@ -187,16 +199,20 @@ class StagedEngine(Engine):
             dtype=np.intp,
         )
 
-    def _search_flips(self, rows: FloatArray, answers: list[_Answer], sweeps: int) -> None:
+    def _search_flips(self, rows: FloatArray, answers: list[_Answer], spent: _Round) -> None:
         left = self._still_open(answers)
         if not left.size or self._search is None:
             return
-        seconds = None if self.time_limit is None else _SHARE_OF_SEARCH * self.time_limit * len(left)
-        common = _COMMON_SWEEPS if sweeps == _ROUNDS[0][0] else 0
-        found = self._search.run(rows[left], self._sides(rows[left]), budget=SearchBudget(common, sweeps, seconds))
+        seconds = None
+        if self.time_limit is not None:
+            allowed = _SHARE_OF_SEARCH * self.time_limit
+            seconds = sum(max(allowed - answers[i].searched, 0.0) for i in left)
+        budget = SearchBudget(spent.common, spent.sweeps, seconds)
+        found = self._search.run(rows[left], self._sides(rows[left]), budget=budget)
         for i, flip in zip(left, found.flips, strict=True):
-            spent = answers[i].seconds + found.seconds / len(left)
-            answers[i] = _Answer(flip, None if flip is not None else answers[i].decision, spent)
+            before, took = answers[i], found.seconds / len(left)
+            decision = None if flip is not None else before.decision
+            answers[i] = _Answer(flip, decision, before.seconds + took, before.searched + took)
             self.settled_by["search"] += flip is not None
 
     def _sides(self, rows: FloatArray) -> npt.NDArray[np.float64]:
@@ -205,13 +221,18 @@ class StagedEngine(Engine):
         weights = np.array([float(w) for w in reference.weights])
         return np.where(rows @ weights + float(reference.intercept) >= 0, 1.0, -1.0)
 
-    def _grow_trees(self, rows: FloatArray, answers: list[_Answer], programs: int | None, bar: Bar) -> None:
-        left = self._still_open(answers)
-        limits = self._limits(answers, left, is_last=programs is None)
+    def _grow_trees(self, rows: FloatArray, answers: list[_Answer], spent: _Round, bar: Bar) -> None:
+        is_last = spent.programs is None
+        left = self._still_open(answers, _MOST_TIMES if is_last else 1.0)
+        limits = self._limits(answers, left, is_last=is_last)
+        programs = self.max_programs
+        if spent.programs is not None:
+            most = spent.programs + spent.per_row * self.training_set.n_rows
+            programs = min(most, self.max_programs or most)
         settled = len(rows) - len(left)
         bar.show(settled, self._outlook(limits))
         for done, (i, decision, seconds) in enumerate(self._tree_decisions(rows, left, limits, programs), 1):
-            answers[i] = _Answer(None, decision, answers[i].seconds + seconds)
+            answers[i] = replace(answers[i], decision=decision, seconds=answers[i].seconds + seconds)
             self.settled_by["tree"] += decision.code != Verdict.UNKNOWN
             settled += decision.code != Verdict.UNKNOWN
             bar.show(settled, self._outlook(limits[done:]))
@@ -237,7 +258,6 @@ class StagedEngine(Engine):
     def _tree_decisions(
         self, rows: FloatArray, left: IntArray, limits: list[float | None], programs: int | None
     ) -> Iterator[tuple[int, Decision, float]]:
-        programs = self.max_programs if programs is None else min(programs, self.max_programs or programs)
         if self.n_jobs == 1 or len(left) <= _POINTS_PER_TASK:
             for i, seconds in zip(left, limits, strict=True):
                 yield (int(i), *self._decided(rows[i], seconds, programs))
