@@ -10,7 +10,8 @@ where each supremum is over what the node knows of (w_j, μ_j). A pair for which
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from rescaleinv._util.compiled import entry, step
 
 # What is known of a feature: rows of the table ``region``. Bounds are of |w_j|, |μ_j| and of d_j = μ_j / w_j.
 SIGN, D_LOW, D_HIGH, W_LOW, W_HIGH, M_LOW, M_HIGH = 0, 1, 2, 3, 4, 5, 6
@@ -22,12 +23,12 @@ ROW_OUT, ROW_LESS, ROW_IN, ROW_MORE = 7, 8, 9, 10
 ZERO = 3e-8  # coefficients that must vanish may come to this in floats; the exact leaf makes them vanish
 
 
-@njit(cache=True)
+@step
 def _at(W, v, w, mu):
     return W * w + v * mu - w * mu
 
 
-@njit(cache=True)
+@entry
 def supremum(W, v, sign, low, high, wl, wu, ml, mu):
     """sup of W w + v μ - w μ over the (w, μ) that a node allows; inf where it has no bound, -inf where there are none."""
     if sign == 0.0:
@@ -73,37 +74,31 @@ def supremum(W, v, sign, low, high, wl, wu, ml, mu):
     return best
 
 
-@njit(cache=True)
-def least_gradient(v, G, positive, cap, rows):
-    """min over the multipliers that the rows allow of v·μ: half of it from either class. inf where there are none."""
+@step
+def _products(v, G):
     m, n = G.shape
-    total = 0.0
     values = np.empty(m)
     for i in range(m):
         value = 0.0
         for j in range(n):
             value += G[i, j] * v[j]
         values[i] = value
-    hard = cap[0] == np.inf
-    order = np.argsort(values) if not hard else np.zeros(0, np.int64)
+    return values
+
+
+@step
+def _least_capped(values, order, positive, cap, rows, half):
+    """min Σ a_i values_i over capped multipliers, ``half`` in each class: rows that are in, then those of least value."""
+    total = 0.0
     for side in range(2):
-        left = 0.5
-        if hard:
-            least = np.inf
-            for i in range(m):
-                if positive[i] == (side == 0) and not rows[i] & OUT:
-                    least = min(least, values[i])
-            if least == np.inf:
-                return np.inf
-            total += 0.5 * least
-            continue
-        for i in range(m):
+        left = half
+        for i in range(len(values)):
             if positive[i] == (side == 0) and rows[i] & IN:
                 left -= cap[i]
                 total += cap[i] * values[i]
-        if left < -1e-12:
+        if left < -1e-12 * half:
             return np.inf
-        for t in range(m):
+        for t in range(len(values)):
             i = order[t]
             if left <= 0.0:
                 break
@@ -111,14 +106,35 @@ def least_gradient(v, G, positive, cap, rows):
                 part = min(left, cap[i])
                 total += part * values[i]
                 left -= part
-        if left > 1e-12:
+        if left > 1e-12 * half:
             return np.inf
     return total
 
 
-@njit(cache=True)
-def leaf_value(lam, v, G, positive, cap, rows, region):
-    """The value of a pair: the node is refuted where it exceeds 1. -inf where prices have a sign that they may not have."""
+@entry
+def least_gradient(v, G, positive, cap, rows, half=0.5):
+    """min over the multipliers that the rows allow of v·μ: ``half`` of them in either class. inf where there are none."""
+    values = _products(v, G)
+    if cap[0] < np.inf:
+        return _least_capped(values, np.argsort(values), positive, cap, rows, half)
+    total = 0.0
+    for side in range(2):
+        least = np.inf
+        for i in range(len(values)):
+            if positive[i] == (side == 0) and not rows[i] & OUT:
+                least = min(least, values[i])
+        if least == np.inf:
+            return np.inf
+        total += half * least
+    return total
+
+
+@entry
+def leaf_value(lam, v, G, positive, cap, rows, region, half=0.5):
+    """The value of a pair: the node is refuted where it exceeds twice ``half``.
+
+    -inf where prices have a sign that they may not have.
+    """
     m, n = G.shape
     W = np.zeros(n)
     total = 0.0
@@ -133,11 +149,11 @@ def leaf_value(lam, v, G, positive, cap, rows, region):
     for j in range(n):
         g = region[:, j]
         terms[j] = supremum(W[j], v[j], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
-    return _total(total, least_gradient(v, G, positive, cap, rows), terms)
+    return _total(total, least_gradient(v, G, positive, cap, rows, half), terms)
 
 
-@njit(cache=True)
-def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, count, enough):
+@entry
+def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, count, enough, half=0.5):
     """Which of the facts (latest first, each undone if the pair still refutes the node) the pair needs.
 
     ``rows`` and ``region`` are changed: they end as what is left.
@@ -151,17 +167,16 @@ def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, cou
     base = 0.0
     for i in range(m):
         base += lam[i]
-    gradient = least_gradient(v, G, positive, cap, rows)
+    gradient = least_gradient(v, G, positive, cap, rows, half)
     terms = np.empty(n)
     for j in range(n):
         g = region[:, j]
         terms[j] = supremum(W[j], v[j], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
     hard = cap[0] == np.inf
-    values = np.zeros(m)
+    values = _products(v, G)
+    order = np.argsort(values) if not hard else np.zeros(0, np.int64)
     least = np.array([np.inf, np.inf])
     for i in range(m):
-        for j in range(n):
-            values[i] += G[i, j] * v[j]
         if not rows[i] & OUT:
             side = 0 if positive[i] else 1
             least[side] = min(least[side], values[i])
@@ -195,7 +210,9 @@ def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, cou
         if bit & (OUT | IN):
             side = 0 if positive[item] else 1
             lowest = min(least[side], values[item])
-            after = 0.5 * (lowest + least[1 - side]) if hard else least_gradient(v, G, positive, cap, rows)
+            after = (
+                half * (lowest + least[1 - side]) if hard else _least_capped(values, order, positive, cap, rows, half)
+            )
             if _total(base, after, terms) > enough:
                 gradient = after
                 least[side] = lowest
@@ -205,7 +222,7 @@ def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, cou
     return needed
 
 
-@njit(cache=True)
+@step
 def _total(base, gradient, terms):
     total = base
     for j in range(len(terms)):
@@ -215,7 +232,7 @@ def _total(base, gradient, terms):
     return total + gradient
 
 
-@njit(cache=True)
+@entry
 def weakest(lam, v, G, region, kind, item, value, floor, slack):
     """The value nearest to ``floor`` of this bound (now ``value``) with which the pair loses no more than the slack."""
     W = 0.0
@@ -239,7 +256,7 @@ def weakest(lam, v, G, region, kind, item, value, floor, slack):
     return good
 
 
-@njit(cache=True)
+@entry
 def violations(w, mu, p, a, margins, region, rows, cap):
     """How far a relaxed solution is from complementarity: one number for each feature and for each row, in units of Σ p."""
     n, m = len(w), len(a)
