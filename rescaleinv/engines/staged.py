@@ -19,7 +19,7 @@ from rescaleinv.certificates.certificate import Certificate, Witness
 from rescaleinv.engines import Engine, EngineSettings
 from rescaleinv.engines.branch.free.decide import Decision
 from rescaleinv.engines.branch.free.engine import TreeEngine
-from rescaleinv.engines.branch.free.tree import Budget
+from rescaleinv.engines.branch.free.tree import Budget, Fact
 from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.engines.search.flips import Flip, FlipSearch, SearchBudget
 from rescaleinv.engines.search.nu_flips import NuFlip, nu_svm_near
@@ -99,7 +99,8 @@ class StagedEngine(Engine):
     max_programs : int, optional
         Linear programs of a point's tree. With this limit alone (no ``time_limit``) verdicts are the same on every machine.
     n_jobs : int
-        Processes for the trees, by joblib (-1: all cores).
+        Processes for the trees, by joblib (-1: all cores). Where fewer points than processes are left, each point's tree
+        is split among them.
     left_out : int
         How many rows were left out of the data to make it separable, to be stated in certificates.
     seed : int
@@ -257,7 +258,12 @@ class StagedEngine(Engine):
             programs = min(most, self.max_programs or most)
         settled = len(rows) - len(left)
         bar.show(settled, self._outlook(limits))
-        for done, (i, decision, seconds) in enumerate(self._tree_decisions(rows, left, limits, programs), 1):
+        splits = [() if (known := answers[i].decision) is None else known.first_splits for i in left]
+        if is_last and len(left) < self.n_jobs and all(splits):
+            grown = self._decisions_in_parts(rows, left, limits, splits)
+        else:
+            grown = self._tree_decisions(rows, left, limits, programs)
+        for done, (i, decision, seconds) in enumerate(grown, 1):
             answers[i] = replace(answers[i], decision=decision, seconds=answers[i].seconds + seconds)
             self.settled_by["tree"] += decision.code != Verdict.UNKNOWN
             settled += decision.code != Verdict.UNKNOWN
@@ -284,14 +290,15 @@ class StagedEngine(Engine):
     def _tree_decisions(
         self, rows: FloatArray, left: IntArray, limits: list[float | None], programs: int | None
     ) -> Iterator[tuple[int, Decision, float]]:
-        if self.n_jobs == 1 or len(left) <= _POINTS_PER_TASK:
+        if self.n_jobs == 1 or len(left) == 1:
             for i, seconds in zip(left, limits, strict=True):
                 yield (int(i), *self._decided(rows[i], seconds, programs))
             return
         from joblib import Parallel, delayed
 
-        tasks = [left[k : k + _POINTS_PER_TASK] for k in range(0, len(left), _POINTS_PER_TASK)]
-        spans = [limits[k : k + _POINTS_PER_TASK] for k in range(0, len(left), _POINTS_PER_TASK)]
+        at_a_time = _POINTS_PER_TASK if len(left) > 4 * self.n_jobs else 1
+        tasks = [left[k : k + at_a_time] for k in range(0, len(left), at_a_time)]
+        spans = [limits[k : k + at_a_time] for k in range(0, len(left), at_a_time)]
         parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")
         work = (
             delayed(self._decided_task)(rows[task], span, programs) for task, span in zip(tasks, spans, strict=True)
@@ -299,6 +306,16 @@ class StagedEngine(Engine):
         for task, found in zip(tasks, parallel(work), strict=True):
             for i, (decision, seconds) in zip(task, found, strict=True):
                 yield int(i), decision, seconds
+
+    def _decisions_in_parts(
+        self, rows: FloatArray, left: IntArray, limits: list[float | None], splits: list[tuple[Fact, ...]]
+    ) -> Iterator[tuple[int, Decision, float]]:
+        """Fewer points than processes: one after the other, each on all processes."""
+        for i, seconds, facts in zip(left, limits, splits, strict=True):
+            started = time.monotonic()
+            budget = Budget(seconds, self.max_programs)
+            decision = self._tree.decide_in_parts(rows[i], budget, facts, self.n_jobs, self._try_costs)
+            yield int(i), decision, time.monotonic() - started
 
     def _decided_task(
         self, rows: FloatArray, limits: list[float | None], programs: int | None
