@@ -254,8 +254,56 @@ class Verdicts:
     def counts(self) -> dict[str, int]:
         return {verdict_words(kind): int((self.code == kind).sum()) for kind in (1, -1, 0, 2)}
 
-    def summary(self) -> str:
-        """One line in words; where points were proved it says how many of each kind."""
+    @property
+    def ambiguity(self) -> tuple[float, float]:
+        """The share of points to which some rescaling gives another label: of the neutral ones, and with the unknown ones.
+
+        In the words of Marx, Calmon & Ustun (2020). No one rescaling changes a larger share of the labels than the second
+        number: that bounds the discrepancy too. nan without points.
+        """
+        if not len(self):
+            return np.nan, np.nan
+        return float(self.neutral.mean()), float((self.neutral | self.unknown).mean())
+
+    def summary(self, *, groups_by: Any = None) -> str:
+        """One line in words; where points were proved it says how many of each kind.
+
+        Parameters
+        ----------
+        groups_by : sequence, optional
+            The group of each point. Then a line with the ambiguity of all points follows, and a line for each group.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> print(clf.certify([[-1, 4], [4, 4], [0, 0]]).summary(groups_by=["a", "a", "b"]))
+        3 points: 1 strongly positive (33%), 1 strongly negative (33%), 1 neutral (33%)
+        ambiguity 33%, discrepancy at most 33%
+        a: ambiguity 50%, discrepancy at most 50%; 2 points: 1 strongly positive (50%), 1 neutral (50%)
+        b: ambiguity 0%, discrepancy at most 0%; 1 points: 1 strongly negative (100%)
+        """
+        if groups_by is None:
+            return self._counted()
+        groups = list(groups_by)
+        if len(groups) != len(self):
+            raise InputError(f"groups_by has {len(groups)} group(s) for {len(self)} point(s); one per point is needed")
+        lines = [self._counted(), self._ambiguous()]
+        for group in dict.fromkeys(sorted(groups, key=str)):
+            part = self[np.array([one == group for one in groups], dtype=bool)]
+            lines.append(f"{group}: {part._ambiguous()}; {part._counted()}")
+        return "\n".join(lines)
+
+    def _ambiguous(self) -> str:
+        least, most = self.ambiguity
+        between = "" if most == least else f" (up to {most:.0%} if unknown points are neutral)"
+        return f"ambiguity {least:.0%}{between}, discrepancy at most {most:.0%}"
+
+    def _counted(self) -> str:
         total = max(len(self), 1)
         parts = []
         for kind, (name, count) in zip((1, -1, 0, 2), self.counts().items(), strict=True):
