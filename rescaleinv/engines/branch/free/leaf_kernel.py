@@ -10,7 +10,8 @@ where each supremum is over what the node knows of (w_j, μ_j). A pair for which
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from rescaleinv._util.compiled import entry, step
 
 # What is known of a feature: rows of the table ``region``. Bounds are of |w_j|, |μ_j| and of d_j = μ_j / w_j.
 SIGN, D_LOW, D_HIGH, W_LOW, W_HIGH, M_LOW, M_HIGH = 0, 1, 2, 3, 4, 5, 6
@@ -22,12 +23,12 @@ ROW_OUT, ROW_LESS, ROW_IN, ROW_MORE = 7, 8, 9, 10
 ZERO = 3e-8  # coefficients that must vanish may come to this in floats; the exact leaf makes them vanish
 
 
-@njit(cache=True)
+@step
 def _at(W, v, w, mu):
     return W * w + v * mu - w * mu
 
 
-@njit(cache=True)
+@entry
 def supremum(W, v, sign, low, high, wl, wu, ml, mu):
     """sup of W w + v μ - w μ over the (w, μ) that a node allows; inf where it has no bound, -inf where there are none."""
     if sign == 0.0:
@@ -73,7 +74,7 @@ def supremum(W, v, sign, low, high, wl, wu, ml, mu):
     return best
 
 
-@njit(cache=True)
+@entry
 def least_gradient(v, G, positive, cap, rows):
     """min over the multipliers that the rows allow of v·μ: half of it from either class. inf where there are none."""
     m, n = G.shape
@@ -116,7 +117,7 @@ def least_gradient(v, G, positive, cap, rows):
     return total
 
 
-@njit(cache=True)
+@entry
 def leaf_value(lam, v, G, positive, cap, rows, region):
     """The value of a pair: the node is refuted where it exceeds 1. -inf where prices have a sign that they may not have."""
     m, n = G.shape
@@ -136,7 +137,7 @@ def leaf_value(lam, v, G, positive, cap, rows, region):
     return _total(total, least_gradient(v, G, positive, cap, rows), terms)
 
 
-@njit(cache=True)
+@entry
 def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, count, enough):
     """Which of the facts (latest first, each undone if the pair still refutes the node) the pair needs.
 
@@ -205,7 +206,7 @@ def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, cou
     return needed
 
 
-@njit(cache=True)
+@step
 def _total(base, gradient, terms):
     total = base
     for j in range(len(terms)):
@@ -215,7 +216,7 @@ def _total(base, gradient, terms):
     return total + gradient
 
 
-@njit(cache=True)
+@entry
 def weakest(lam, v, G, region, kind, item, value, floor, slack):
     """The value nearest to ``floor`` of this bound (now ``value``) with which the pair loses no more than the slack."""
     W = 0.0
@@ -239,7 +240,7 @@ def weakest(lam, v, G, region, kind, item, value, floor, slack):
     return good
 
 
-@njit(cache=True)
+@entry
 def violations(w, mu, p, a, margins, region, rows, cap):
     """How far a relaxed solution is from complementarity: one number for each feature and for each row, in units of Σ p."""
     n, m = len(w), len(a)
