@@ -178,7 +178,7 @@ def page(rows: list[dict[str, Any]], units: list[dict[str, Any]], missing: list[
         "# Why labels change when a StandardScaler is added",
         "",
         "Made by `python -m benchmarks.causes`: the share of test labels that differ, in per cent, between the features as",
-        f"they are and `StandardScaler`. Half of the rows (at most {MOST_ROWS:,}) to train on, {rows[0]['splits']} splits, C = 1.",
+        f"they are and z-scores. Half of the rows, at most {MOST_ROWS:,}, to train on, C = 1, {rows[0]['splits']} splits.",
         '`LinearSVC` is `LinearSVC(loss="hinge")` with its 1,000 iterations,',
         f'`SVC` is `SVC(kernel="linear", max_iter={SVC_ITERATIONS})`.',
         "",

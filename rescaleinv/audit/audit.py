@@ -14,13 +14,14 @@ from sklearn.base import clone
 from rescaleinv._util.parameters import checked_count, is_number, is_sequence
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray
+from rescaleinv.audit.diagnosis import diagnose
 from rescaleinv.audit.features import neutral_without, rescaled_alone
 from rescaleinv.audit.limited import LimitedUnits, limited_units
 from rescaleinv.audit.result import Audit
 from rescaleinv.audit.scalings import checked_scalings, labels_after
 from rescaleinv.errors import InputError, LeftOutWarning
 from rescaleinv.estimators.svc import RescaleInvariantSVC
-from rescaleinv.metrics import StrongReport, strong_report
+from rescaleinv.metrics import StrongReport, group_rows, strong_report
 from rescaleinv.theory.inputs import as_matrix, column_names, is_missing
 from rescaleinv.theory.nu_margin import nu_of
 from rescaleinv.verdict import Verdicts
@@ -41,6 +42,8 @@ def scaling_audit(
     noun: str = "points",
     kappa: float = 2.0,
     most_radii: int = 50,
+    groups_by: Any = None,
+    causes: bool = False,
     progress: bool | None = None,
 ) -> Audit:
     """Find out how much the labels of the test points depend on how the features were scaled.
@@ -72,6 +75,11 @@ def scaling_audit(
     most_radii : int
         For so many of the points without a strong verdict the rescaling radius is found, and what fixing a feature does;
         evenly chosen. That takes up to a second or two a point; 0 leaves it out.
+    groups_by : sequence, optional
+        The group of each point (a species, a clinic), for figures by group.
+    causes : bool
+        Whether to say too why the labels of ``SVC(kernel="linear")`` change with the usual scalers, see
+        :func:`rescaleinv.diagnose`.
     progress : bool, optional
         Show progress; on a terminal if not given.
 
@@ -102,6 +110,9 @@ def scaling_audit(
     points = as_matrix(X_test, what="X_test", n_features=model.n_features_in_)
     if not len(points):
         raise InputError("X_test has no rows; a point at least is needed")
+    groups = None if groups_by is None else list(groups_by)
+    if groups is not None:
+        group_rows(groups, len(points))  # which says what is wrong with them before any work
     verdicts = model.certify(X_test)
     values = model.decision_function(X_test)
     n = model.n_features_in_
@@ -134,6 +145,8 @@ def scaling_audit(
         class_names=names,
         noun=noun,
         notes=[reason] if reason else [],
+        groups=groups,
+        diagnosis=diagnose(None, X_train, y_train, X_test, progress=progress) if causes else None,
     )
 
 

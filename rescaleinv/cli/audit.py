@@ -13,7 +13,7 @@ from rescaleinv._util.tables import check_table_name, write_table
 from rescaleinv.audit import scaling_audit
 from rescaleinv.audit.report import require_extras, write_report
 from rescaleinv.cli.options.margin import margin_parameters
-from rescaleinv.cli.table_input import LabelledTables, read_labelled, require_folder_of
+from rescaleinv.cli.table_input import LabelledTables, groups_of, read_labelled, require_folder_of
 from rescaleinv.errors import InputError
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 
@@ -28,6 +28,7 @@ def run_audit(options: argparse.Namespace) -> int:
         if options.max_points < 1:
             raise InputError(f"--max-points {options.max_points}: one at least is needed")
     tables = read_labelled(options)
+    groups = groups_of(tables, options)
     usable = np.flatnonzero(tables.usable)
     if not len(usable):
         raise InputError(f"{options.test} has no row without a missing or too large value")
@@ -52,6 +53,8 @@ def run_audit(options: argparse.Namespace) -> int:
         noun=options.noun,
         kappa=options.kappa,
         most_radii=options.radii,
+        groups_by=None if groups is None else [groups[i] for i in usable],
+        causes=options.html is not None,
     )
     print(audit)
     kept = tables.test.iloc[usable][options.keep].reset_index(drop=True)

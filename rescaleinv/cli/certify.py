@@ -15,7 +15,7 @@ import numpy.typing as npt
 from rescaleinv._util.tables import check_table_name, write_table
 from rescaleinv._util.types import FloatArray
 from rescaleinv.cli.options.margin import margin_parameters
-from rescaleinv.cli.table_input import LabelledTables, read_labelled, require_folder_of
+from rescaleinv.cli.table_input import LabelledTables, groups_of, read_labelled, require_folder_of
 from rescaleinv.errors import InputError, LeftOutWarning, OneLabelWarning
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import strong_report
@@ -34,6 +34,7 @@ def run_certify(options: argparse.Namespace) -> None:
     _, test, names, classes, points, usable, reasons = tables
     if options.report and options.label not in test.columns:
         raise InputError(f"--report: {options.test} has no column {options.label!r} with the true classes")
+    groups = groups_of(tables, options)
     model, notes = _fitted(tables, options)
     rows = "" if len(model.dropped_) else f"; {len(model.training_set_)} training rows"
     print(f"{model.margin_}{rows}; {options.label} {classes[1]} is positive; features: {', '.join(names)}")
@@ -44,7 +45,7 @@ def run_certify(options: argparse.Namespace) -> None:
     verdicts = _decided(model, points[usable], options)
     if not usable.all():
         verdicts = Verdicts.all_unknown(points, reasons, verdicts.engine).with_rows(usable, verdicts)
-    print(verdicts.summary())
+    print(verdicts.summary(groups_by=groups))
     labels = np.full(len(points), "", dtype=object)
     if usable.any():
         labels[usable] = np.array(classes, dtype=object)[model.predict(points[usable]).astype(int)]

@@ -49,6 +49,15 @@ def read_labelled(options: argparse.Namespace) -> LabelledTables:
     return LabelledTables(train, test, names, classes, *_usable(test[names], options.test))
 
 
+def groups_of(tables: LabelledTables, options: argparse.Namespace) -> list[str] | None:
+    """The group of each row of TEST, where ``--by`` names a column; an empty cell is a group of its own."""
+    if options.by is None:
+        return None
+    require_columns(tables.test, [options.by], options.test)
+    groups: list[str] = tables.test[options.by].fillna("(empty)").astype(str).tolist()
+    return groups
+
+
 def require_folder_of(*paths: str | None) -> None:
     """What can be said of the places to write to before the work."""
     for path in paths:
@@ -59,7 +68,7 @@ def require_folder_of(*paths: str | None) -> None:
 def _feature_names(train: pd.DataFrame, options: argparse.Namespace) -> list[str]:
     """All columns but the label, those to keep or to ignore, and row numbers."""
     require_columns(train, [options.label], options.train)
-    others = {options.label, *options.keep, *options.ignore}
+    others = {options.label, *options.keep, *options.ignore, getattr(options, "by", None)}
     names = [str(name) for name in train.columns if name not in others]
     numbers = [name for name in names if name.startswith(_ROW_NUMBERS) or not name.strip()]
     if numbers:

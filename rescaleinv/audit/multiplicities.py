@@ -91,8 +91,8 @@ def multiplicity(
 
     *Ambiguity* is the share of points to which some rescaling gives another label, *discrepancy* the largest share that any
     one rescaling changes (Marx, Calmon & Ustun 2020), *conflict ratio* the share to which the usual scalings do not all give
-    the same label (after Meyer et al. 2023). The rescaling that changes most is searched for, so its share is a lower bound; the
-    share of points without a strong verdict is an upper one, and that is proved where the verdicts are.
+    the same label (after Meyer et al. 2023). The rescaling that changes most is searched for, so its share is a lower
+    bound; the share of points without a strong verdict is an upper one, and that is proved where the verdicts are.
 
     Parameters
     ----------
