@@ -16,6 +16,7 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 
 from rescaleinv import verify
+from rescaleinv._util.deadline import why_over, within_run
 from rescaleinv._util.locks import ForkSafeLock
 from rescaleinv._util.parameters import (
     available_processors,
@@ -33,7 +34,7 @@ from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.engines.complex.decide import ExactDecisions
 from rescaleinv.engines.complex.hull import extremes, outer_vertices
 from rescaleinv.engines.complex.proof import ComplexProof, ProofWriter
-from rescaleinv.engines.complex.restored import require_true_solutions
+from rescaleinv.engines.complex.restored import require_complete, require_true_solutions
 from rescaleinv.engines.complex.walk import Budget, Vertices, enumerate_vertices
 from rescaleinv.engines.redundant_rows import rows_that_matter
 from rescaleinv.errors import CertificateError
@@ -48,6 +49,8 @@ _WORTH_THREADS = 1_000_000
 _WORTH_PROCESSES = 2_000
 # What the time limit allows for so many points an enumeration may always take.
 _FEW_POINTS = 12
+# Of what is left of a run that has a budget, the enumeration may take this share.
+_SHARE_OF_RUN = 0.5
 # From so many points on, leaving out the vertices that are inside the hull of the others pays for finding them.
 _LARGE_BATCH = 200_000
 
@@ -145,6 +148,8 @@ class ComplexEngine(Engine):
 
     def _enumerate(self, budget: Budget) -> None:
         """Enumerate the vertices unless that was done, or was stopped when it had at least half of this time."""
+        # what the vertices leave open must have its time too
+        budget = replace(budget, seconds=within_run(budget.seconds, _SHARE_OF_RUN))
         with self._lock:
             seconds = math.inf if budget.seconds is None else budget.seconds
             known = self._vertices
@@ -160,7 +165,7 @@ class ComplexEngine(Engine):
                     n_threads=self.n_threads,
                     report=lambda found, still_open: bar.show(found, f"{still_open:,} still open"),
                 )
-            out_of_time = found.stopped == budget.exceeded(0, math.inf, 0)
+            out_of_time = found.stopped in (budget.exceeded(0, math.inf, 0), why_over())
             self._allowed = seconds if out_of_time and budget != self.budget else math.inf
             self._keep(found)
 
@@ -195,6 +200,8 @@ class ComplexEngine(Engine):
         ):
             raise ValueError("its vertices are not those of its training set")
         require_true_solutions(self._reduced, vertices)
+        if not trusted:
+            require_complete(self._reduced, vertices, self.n_threads)
         self._keep(vertices)
         self.only_read = not trusted
 
@@ -300,7 +307,14 @@ class ComplexEngine(Engine):
 
     def _writer(self) -> ProofWriter:
         vertices = self.vertices
-        return ProofWriter(self.training_set, self._kept, vertices, left_out=self.left_out, n_threads=self.n_threads)
+        return ProofWriter(
+            self.training_set,
+            self._kept,
+            vertices,
+            left_out=self.left_out,
+            n_threads=self.n_threads,
+            budget=self.budget,
+        )
 
     @property
     def complexes(self) -> list[verify.Complex]:
