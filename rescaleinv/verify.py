@@ -43,6 +43,12 @@ where the last sum is at most the sum over groups of the larger one, for d = l o
 without the features whose weight must not have the sign of d v_j + nu_j. A pair for which this does not hold settles
 the part: s f > 0.
 
+With a nu-margin the classifiers minimise 1/2 sum_j d_j w_j^2 - rho + sum_i c_i xi_i with y_i (w.x_i + b) >= rho - xi_i,
+where c_i = (weight of the row) / (nu times the sum of the weights); so the multipliers are at most c_i and add up to 1,
+rho >= 0 (all being 0 is feasible), and mu.w = rho - sum c_i xi_i. A pair has one more number q, e_i = q - y_i (v.(x_i - p)
++ t), whence q = mu.v + sum a_i e_i; and if sum r_i >= 1, w.nu >= rho sum r_i - sum c_i xi_i >= mu.w. So q takes the place
+of sum r_i on the left. There is a minimiser, as the c_i of each class must add up to 1/2 at least.
+
 A tree proves a strong verdict about every rescaling without a list of vertices. Put the point p at the origin, G_i = y_i
 (x_i - p). A classifier w of the closure with decision value 0 at p has G_i.w >= 1 and multipliers a >= 0, sum a_i = 1,
 half of it in each class, a_i > 0 only where G_i.w = 1, whose gradients mu = sum_i a_i G_i have mu_j w_j > 0 wherever w_j
@@ -55,6 +61,16 @@ prices r of margins (r_i >= 0 unless G_i.w <= 1 is known) and v of gradients. Wi
 so that a leaf for which this fails is empty. Where all rows that may have a_i > 0 have G_i.h + t y_i <= 0 and h_j has the
 sign of feature j, h.mu <= 0 (as sum a_i y_i = 0) although no h_j mu_j is negative: these mu_j are 0, hence these w_j are.
 No classifier of the closure has the value 0, the closure is connected, and one rescaling is shown: all have its sign.
+
+Claims "with nu" are about every rescaling with the soft margin that has no scale: about every classifier (w, b) that, with
+some rho, minimises 1/2 sum_j d_j w_j^2 - rho + sum_i k_i xi_i with y_i (w.x_i + b) >= rho - xi_i, xi_i >= 0, and caps k_i =
+c_i / (nu sum c) for row weights c_i. By its optimality conditions there are multipliers 0 <= a_i <= k_i, half of them in
+each class, with d_j w_j = mu_j = sum_i a_i y_i x_ij; a_i > 0 only where xi_i makes the margin tight, and a_i = k_i where
+xi_i > 0. So a and d give w, and the rows with 0 < a and with a < k give the interval of each class's score at margin rho,
+hence all optimal b: a verdict is about every one of them. The tree is the one above, with margins and b divided by rho:
+each row has a_i = 0 or G_i.w <= 1, and a_i = k_i or G_i.w >= 1; sum_j w_j mu_j = 1 - sum_i k_i xi_i. If r_i <= k_i for
+the rows that may fall short of their margin, then W.w >= sum_i r_i - sum_i k_i xi_i, and the inequality of a leaf is the
+same, with the least v.mu over multipliers that have caps.
 
 The format is specified in docs/certificates.md.
 """
@@ -402,12 +418,15 @@ class Scope:
     """The classifiers that a claim is about.
 
     ``groups`` has the group of each feature and ``factors`` the least and largest factor of each group; None where the
-    claim is about every rescaling. ``penalties`` has one penalty per training row; None for a hard margin.
+    claim is about every rescaling. ``penalties`` has one penalty per training row, ``nu`` the soft margin without a scale
+    and ``row_weights`` the weights of the rows that it goes with (None: all alike); both None for a hard margin.
     """
 
     groups: tuple[int, ...] | None = None
     factors: tuple[tuple[Fraction, Fraction], ...] | None = None
     penalties: tuple[Fraction, ...] | None = None
+    nu: Fraction | None = None
+    row_weights: tuple[Fraction, ...] | None = None
 
     def __str__(self) -> str:
         if self.groups is None or self.factors is None:
@@ -418,6 +437,13 @@ class Scope:
             rescalings = "factors " + _listed([f"{g}: {_range_text(*ends)}" for g, ends in enumerate(self.factors)])
         if self.groups is not None and self.factors is not None and len(self.factors) < len(self.groups):
             rescalings += f" of {len(self.factors)} groups {_listed(list(map(str, self.groups)))}"
+        if self.nu is not None:
+            weights = (
+                ""
+                if self.row_weights is None
+                else f", row weights {_range_text(min(self.row_weights), max(self.row_weights))}"
+            )
+            return f"{rescalings}, nu = {_brief(self.nu)}{weights}"
         if self.penalties is None:
             return f"{rescalings}, hard margin"
         least, most = min(self.penalties), max(self.penalties)
@@ -1010,10 +1036,15 @@ _FREE, _OUT, _ON, _CAPPED = range(4)  # the states of a row
 
 
 class _Range:
-    """The rescalings of a claim "within the range": groups of features, bounds of d = 1/tau^2 of each, the penalties."""
+    """The rescalings of a claim "within the range": groups of features, bounds of d = 1/tau^2 of each, the margin.
+
+    ``caps`` are the most that the multipliers of the rows can be: penalties, or those of a nu-margin; None: any number.
+    """
 
     def __init__(self, record: Any, training: _Training) -> None:
-        groups, rescalings, penalties = _fields(record, "range", "groups rescalings penalties")
+        self.has_nu = isinstance(record, dict) and "nu" in record
+        names = "groups rescalings penalties" + " nu row_weights" * self.has_nu
+        groups, rescalings, penalties, *margin = _fields(record, "range", names)
         n, m = training.n_features, len(training.rows)
         _require(isinstance(groups, list) and len(groups) == n, "range.groups: the group of each feature is needed")
         _require(all(type(g) is int and 0 <= g < n for g in groups), "range.groups are not numbers of groups")
@@ -1029,10 +1060,33 @@ class _Range:
             factors.append((least, most))
             self.low.append(1 / most**2)
             self.high.append(1 / least**2)
-        self.penalties = None if penalties is None else _numbers(penalties, "range.penalties", m)
-        for i, penalty in enumerate(self.penalties or ()):
-            _require(penalty > 0, f"range.penalties: that of row {i} is not positive")
-        self.scope = Scope(tuple(groups), tuple(factors), None if self.penalties is None else tuple(self.penalties))
+        self.caps = None if penalties is None else _positive(penalties, "range.penalties", m)
+        self.scope = Scope(tuple(groups), tuple(factors), None if self.caps is None else tuple(self.caps))
+        if self.has_nu:
+            _require(penalties is None, "range: it has both penalties and a nu")
+            nu, weights = _number(margin[0], "range.nu"), margin[1]
+            _require(nu > 0, "range.nu is not positive")
+            self.caps = self._caps(
+                nu, None if weights is None else _positive(weights, "range.row_weights", m), training
+            )
+            row_weights = None if weights is None else tuple(_numbers(weights, "range.row_weights", m))
+            self.scope = Scope(tuple(groups), tuple(factors), nu=nu, row_weights=row_weights)
+
+    def _caps(self, nu: Fraction, weights: list[Fraction] | None, training: _Training) -> list[Fraction]:
+        weights = [Fraction(1)] * len(training.rows) if weights is None else weights
+        total = _product(nu, _total(weights))
+        caps = [_product(weight, 1 / total) for weight in weights]
+        for label in (1, -1):
+            of_class = _total(cap for cap, y in zip(caps, training.labels, strict=True) if y == label)
+            _require(2 * of_class >= 1, "range.nu is too large: no classifier is optimal")
+        return caps
+
+
+def _positive(texts: Any, what: str, length: int) -> list[Fraction]:
+    values = _numbers(texts, what, length)
+    for i, value in enumerate(values):
+        _require(value > 0, f"{what}: that of row {i} is not positive")
+    return values
 
 
 def _seen_from(training: _Training, point: list[Fraction]) -> tuple[list[list[int]], list[int]]:
@@ -1063,14 +1117,15 @@ class _PointInRange:
         self, leaf: Any, low: list[Fraction], high: list[Fraction], signs: list[int], states: list[int]
     ) -> None:
         n, m = len(self.units), len(self.rows)
-        v_texts, t_text, r_record = _fields(leaf, "a pair", "v t r")
+        v_texts, t_text, r_record, *q_text = _fields(leaf, "a pair", "v t r" + " q" * self.span.has_nu)
         v, t = _numbers(v_texts, "v", n), _number(t_text, "t")
+        q = _number(q_text[0], "q") if self.span.has_nu else Fraction(1)
         r = _multipliers(r_record, "r", m)
-        penalties = self.span.penalties
+        caps = self.span.caps
         for i, value in r.items():
             _require(value >= 0 or states[i] in (_ON, _CAPPED), f"r[{i}] is negative")
-            if penalties is not None and states[i] in (_FREE, _CAPPED):
-                _require(value <= penalties[i], f"r[{i}] is more than the penalty")
+            if caps is not None and states[i] in (_FREE, _CAPPED):
+                _require(value <= caps[i], f"r[{i}] is more than the penalty")
         numbers, common = _over_one_denominator(r.values())
         balance = sum(number * self.labels[i] for i, number in zip(r, numbers, strict=True))
         _require(balance * self.sign >= 0, "r pulls to the wrong side")
@@ -1084,21 +1139,23 @@ class _PointInRange:
                 if signs[j] * x >= 0:
                     terms[g][end].append(_product(x, x, 1 / (4 * d)))
         losses = [max(_total(at_low), _total(at_high)) for at_low, at_high in terms]
-        gain = Fraction(sum(numbers), common) - self._costs(v, t, states)
+        total = Fraction(sum(numbers), common)
+        _require(total >= 1 or not self.span.has_nu, "r adds up to less than 1")
+        gain = (q if self.span.has_nu else total) - self._costs(v, t, q, states)
         _require(gain > _total(losses), "the inequality that would settle it does not fail")
 
-    def _costs(self, v: list[Fraction], t: Fraction, states: list[int]) -> Fraction:
+    def _costs(self, v: list[Fraction], t: Fraction, q: Fraction, states: list[int]) -> Fraction:
         """The largest possible sum of a_i e_i."""
-        (*numbers, offset), common = _over_one_denominator(_in_units([*v, t], self.units))
+        (*numbers, offset, needed), common = _over_one_denominator([*_in_units([*v, t], self.units), q])
         _spend(len(self.rows) * (len(numbers) + 1) * _steps(self.words, _words(*numbers)))
-        penalties, costs = self.span.penalties, []
+        caps, costs = self.span.caps, []
         for i, row in enumerate(self.rows):
             if states[i] != _OUT:
-                missing = common - _dot(row, numbers) - self.labels[i] * offset
-                if penalties is None:
+                missing = needed - _dot(row, numbers) - self.labels[i] * offset
+                if caps is None:
                     _require(missing <= 0, f"(v, t) has a margin below 1 at row {i}")
                 elif missing > 0 or states[i] == _CAPPED:
-                    costs.append(_product(penalties[i], Fraction(missing)))
+                    costs.append(_product(caps[i], Fraction(missing)))
         return _total(costs) / common
 
 
@@ -1139,7 +1196,7 @@ def _check_cover(evidence: Any, claim: str, point: list[Fraction], training: _Tr
             else:
                 _require(kind == "row" and len(entry) == 2, f"a split of the kind {_shortened(kind)} is not known")
                 _require(which < m and states[which] == _FREE, "there is no such row, or its state is known")
-                for state in (_ON, _OUT) if span.penalties is None else (_CAPPED, _ON, _OUT):
+                for state in (_ON, _OUT) if span.caps is None else (_CAPPED, _ON, _OUT):
                     waiting.append((low, high, signs, _replaced(states, which, state)))
         except NotChecked:
             raise
@@ -1175,7 +1232,8 @@ _Feature = tuple[int, Fraction, Fraction | None, Fraction, Fraction | None, Frac
 _NOTHING_KNOWN: _Feature = (0, Fraction(0), None, Fraction(0), None, Fraction(0), None)
 # The position of the lower bound in it, for each kind of split at a number.
 _BOUNDED = {"ratio": 1, "weight": 3, "gradient": 5}
-_IS_OUT, _IS_AT_MOST_1 = 1, 2  # what is known of a row: its multiplier is 0; its margin is at most 1
+# What is known of a row: its multiplier is 0; its margin is at most 1; its multiplier is at the cap; margin at least 1.
+_IS_OUT, _IS_AT_MOST_1, _IS_IN, _IS_AT_LEAST_1 = 1, 2, 4, 8
 
 
 def _smaller(*bounds: Fraction | None) -> Fraction | None:
@@ -1238,10 +1296,15 @@ def _largest_term(W: Fraction, v: Fraction, known: _Feature) -> Fraction:
 
 
 class _PointInTree:
-    """The rows seen from a point, and what is known at a node of its tree; facts are undone on the way back."""
+    """The rows seen from a point, and what is known at a node of its tree; facts are undone on the way back.
 
-    def __init__(self, training: _Training, point: list[Fraction]) -> None:
-        self.labels = training.labels
+    ``caps`` are those of the multipliers, one per row; None for a hard margin.
+    """
+
+    def __init__(self, training: _Training, point: list[Fraction], caps: list[Fraction] | None = None) -> None:
+        self.labels, self.caps = training.labels, caps
+        numbers, common = _over_one_denominator(caps or [])
+        self.whole_caps, self.whole_half = [2 * number for number in numbers], common  # over twice the denominator
         self.rows, self.units = _seen_from(training, point)
         self.words = max(_words(*row) for row in self.rows)
         self.features: list[_Feature] = [_NOTHING_KNOWN] * training.n_features
@@ -1274,6 +1337,10 @@ class _PointInTree:
             _require(which < len(self.rows), "there is no such row")
             state = self.states[which]
             return [partial(self.know, self.states, which, state | bit) for bit in (_IS_OUT, _IS_AT_MOST_1)]
+        if kind == "cap" and len(split) == 2 and self.caps is not None:
+            _require(which < len(self.rows), "there is no such row")
+            state = self.states[which]
+            return [partial(self.know, self.states, which, state | bit) for bit in (_IS_IN, _IS_AT_LEAST_1)]
         _require(which < len(self.features), "there is no such feature")
         if kind == "sign" and len(split) == 2:
             known, *rest = self.features[which]
@@ -1287,11 +1354,22 @@ class _PointInTree:
 
     def require_vanishing(self, record: Any) -> None:
         """The weights of some features are 0, because h.mu can't be positive: know it."""
-        h_record, t_text = _fields(record, "a direction", "h t")
-        h, t = _multipliers(h_record, "h", len(self.features)), _number(t_text, "t")
+        h_record, *t_texts = _fields(record, "a direction", "h t" if self.caps is None else "h")
+        h = _multipliers(h_record, "h", len(self.features))
         _require(bool(h), "h is 0")
         for j, value in h.items():
             _require(value * self.features[j][0] > 0, f"h has another sign than feature {j}, or its sign is unknown")
+        if self.caps is None:
+            self._require_no_gain(h, _number(t_texts[0], "t"))
+        else:
+            least = self._least_gradient({j: -value for j, value in h.items()})
+            _require(least is not None, "no multipliers are left: a leaf is needed")
+            _require(least is None or least >= 0, "h.mu may be positive")
+        for j in h:
+            self.know_bound(j, 4, Fraction(0))
+
+    def _require_no_gain(self, h: dict[int, Fraction], t: Fraction) -> None:
+        """Hard margin: h.G_i + t y_i <= 0 for every row that may have a multiplier."""
         (*numbers, offset), _ = _over_one_denominator(
             [*(_product(value, Fraction(1, self.units[j])) for j, value in h.items()), t]
         )
@@ -1300,8 +1378,6 @@ class _PointInTree:
             if not self.states[i] & _IS_OUT:
                 total = _dot(numbers, (row[j] for j in h)) + y * offset
                 _require(total <= 0, f"row {i}, which may have a multiplier, is on the other side")
-        for j in h:
-            self.know_bound(j, 4, Fraction(0))
 
     def require_empty(self, leaf: Any) -> None:
         """Do the prices of the leaf prove that there is nothing at this node?"""
@@ -1309,9 +1385,11 @@ class _PointInTree:
         r = _multipliers(r_record, "r", len(self.rows))
         v = _multipliers(v_record, "v", len(self.features))
         for i, price in r.items():
-            _require(price >= 0 or bool(self.states[i] & _IS_AT_MOST_1), f"r[{i}] is negative")
+            _require(price >= 0 or bool(self.states[i] & (_IS_AT_MOST_1 | _IS_IN)), f"r[{i}] is negative")
+            if self.caps is not None and not self.states[i] & (_IS_AT_LEAST_1 | _IS_OUT):
+                _require(price <= self.caps[i], f"r[{i}] is more than the cap")
         least = self._least_gradient(v)
-        if least is None:  # a class has no row that may have a multiplier
+        if least is None:  # there are no multipliers
             return
         regions: list[_Feature] = []
         for known in self.features:
@@ -1335,9 +1413,16 @@ class _PointInTree:
         _require(gain - _total(losses) > 1, "the inequality that would exclude it does not fail")
 
     def _least_gradient(self, v: dict[int, Fraction]) -> Fraction | None:
-        """The least v.mu, half of it from either class; None where no row of a class may have a multiplier."""
+        """The least v.mu, half of it from either class; None where a class can't have as much."""
         numbers, common = _over_one_denominator(_product(value, Fraction(1, self.units[j])) for j, value in v.items())
         _spend(len(self.rows) * (len(v) + 1) * _steps(self.words, _words(*numbers)))
+        if self.caps is not None:
+            values = [_dot(numbers, (row[j] for j in v)) for row in self.rows]
+            _spend(len(values) * (4 + _steps(_words(self.whole_half, *self.whole_caps), _words(*values))))
+            halves = [self._least_half(values, side) for side in (1, -1)]
+            if halves[0] is None or halves[1] is None:
+                return None
+            return Fraction(halves[0] + halves[1], 2 * self.whole_half * common)
         total = 0
         for side in (1, -1):
             values = [
@@ -1350,6 +1435,28 @@ class _PointInTree:
             total += min(values)
         return Fraction(total, 2 * common)
 
+    def _least_half(self, values: list[int], side: int) -> int | None:
+        """The least sum of a_i values_i over one class, times twice the caps' denominator: half of Σ a is there, rows that
+        are in are at their caps, and of the others the cheap ones come first."""
+        left, total, free = self.whole_half, 0, []
+        for i, (y, state) in enumerate(zip(self.labels, self.states, strict=True)):
+            if y != side or (state & _IS_OUT and not state & _IS_IN):
+                continue
+            if state & _IS_OUT:
+                return None
+            if state & _IS_IN:
+                left -= self.whole_caps[i]
+                total += self.whole_caps[i] * values[i]
+            else:
+                free.append(i)
+        if left < 0:
+            return None
+        for i in sorted(free, key=values.__getitem__):
+            part = min(left, self.whole_caps[i])
+            left -= part
+            total += part * values[i]
+        return None if left else total
+
 
 def _check_tree(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
     _require(claim in ("strongly positive", "strongly negative"), f"a tree does not prove {claim!a}")
@@ -1357,8 +1464,13 @@ def _check_tree(evidence: Any, claim: str, point: list[Fraction], training: _Tra
     value = _decision(*_check_maximum_margin(classifier, "evidence.classifier", training), point)
     has_sign = value > 0 if claim == "strongly positive" else value < 0
     _require(has_sign, "evidence.classifier does not have the sign of the claim at the point")
+    _require_excluded(tree, _PointInTree(training, point))
+    return Scope()
+
+
+def _require_excluded(tree: Any, node: _PointInTree) -> None:
+    """Does the tree exclude that any classifier of the closure has the value 0 at the point?"""
     _require(isinstance(tree, list), "evidence.tree is not a list")
-    node = _PointInTree(training, point)
     waiting: list[tuple[int, Callable[[], None] | None]] = [(0, None)]
     for number, entry in enumerate(tree):
         _require(bool(waiting), f"evidence.tree[{number}] is more than there is to exclude")
@@ -1380,7 +1492,91 @@ def _check_tree(evidence: Any, claim: str, point: list[Fraction], training: _Tra
         except Refused as error:
             raise Refused(f"evidence.tree[{number}]: {error}") from error
     _require(not waiting, "evidence.tree leaves something out")
-    return Scope()
+
+
+# ==== Kinds "nu-tree" and "nu-two-rescalings": every rescaling, with a soft margin that has no scale ====================
+
+
+class _NuMargin:
+    """The margin that the evidence states: nu, the weights of the rows, and the caps that follow."""
+
+    def __init__(self, record: Any, training: _Training) -> None:
+        nu_text, weight_texts = _fields(record, "evidence.margin", "nu row_weights")
+        nu, m = _number(nu_text, "evidence.margin.nu"), len(training.rows)
+        _require(nu > 0, "evidence.margin.nu is not positive")
+        if weight_texts is None:
+            weights = None
+            self.caps = [1 / (nu * m)] * m
+        else:
+            weights = _numbers(weight_texts, "evidence.margin.row_weights", m)
+            for i, weight in enumerate(weights):
+                _require(weight > 0, f"evidence.margin.row_weights[{i}] is not positive")
+            total = _product(nu, _total(weights))
+            self.caps = [_product(weight, 1 / total) for weight in weights]
+        self.scope = Scope(nu=nu, row_weights=None if weights is None else tuple(weights))
+
+    def values(self, record: Any, what: str, training: _Training, point: list[Fraction]) -> tuple[Fraction, Fraction]:
+        """The least and the largest decision value of the optimal classifiers at a rescaling, up to a common factor.
+
+        The multipliers must be optimal there; no intercept is stated, since all optimal ones follow.
+        """
+        n, rows = training.n_features, training.signed
+        multiplier_texts, rescaling_texts = _fields(record, what, "multipliers inverse_squared_rescaling")
+        inverse_squared = _numbers(rescaling_texts, f"{what}.inverse_squared_rescaling", n)
+        for j, d in enumerate(inverse_squared):
+            _require(d > 0, f"{what}: the rescaling of feature {j} is not positive")
+        multipliers = _multipliers(multiplier_texts, f"{what}.multipliers", len(rows))
+        for i, value in multipliers.items():
+            _require(0 < value <= self.caps[i], f"{what}: the multiplier of row {i} is not positive or above its cap")
+        for side in (1, -1):
+            half = _total(value for i, value in multipliers.items() if training.labels[i] == side)
+            _require(half == Fraction(1, 2), f"{what}: the multipliers of a class do not add up to 1/2")
+        numbers, common = _over_one_denominator(multipliers.values())
+        _spend(len(numbers) * n * _steps(training.words, _words(*numbers)))
+        slopes = [_dot(numbers, (rows[i][j] for i in multipliers)) for j in range(n)]
+        weights = [
+            _product(Fraction(slope, common * unit), 1 / d)
+            for slope, unit, d in zip(slopes, training.units, inverse_squared, strict=True)
+        ]
+        _require(any(weights), f"{what}: all weights are 0, so that the reduced hulls meet")
+        classifier, denominator = _over_one_denominator(_in_units([*weights, Fraction(0)], training.units))
+        _spend(len(rows) * n * _steps(training.words, _words(*classifier)))
+        ends: dict[int, tuple[int, int]] = {}
+        scores = [_dot(row, classifier) for row in rows]
+        for side in (1, -1):
+            members = [i for i, y in enumerate(training.labels) if y == side]
+            least = max(scores[i] for i in members if i in multipliers)
+            above = [scores[i] for i in members if multipliers.get(i, Fraction(0)) < self.caps[i]]
+            _require(bool(above), f"{what}: every row of a class is at its cap, so that the intercept has no bound")
+            _require(least <= min(above), f"{what}: the multipliers are not optimal at this rescaling")
+            ends[side] = least, min(above)
+        score = _total(_product(w, x) for w, x in zip(weights, point, strict=True))
+        lowest = _total([score, Fraction(ends[-1][0] - ends[1][1], 2 * denominator)])
+        highest = _total([score, Fraction(ends[-1][1] - ends[1][0], 2 * denominator)])
+        return lowest, highest
+
+
+def _check_nu_two_rescalings(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
+    _require(claim == "neutral with nu", f"two rescalings with nu that disagree prove 'neutral with nu', not {claim!a}")
+    _, record, positive, negative = _fields(evidence, "evidence", "kind margin positive negative")
+    margin = _NuMargin(record, training)
+    lowest, _largest = margin.values(positive, "evidence.positive", training, point)
+    _require(lowest >= 0, "evidence.positive does not label the point positive with every optimal intercept")
+    _least, highest = margin.values(negative, "evidence.negative", training, point)
+    _require(highest < 0, "evidence.negative does not label the point negative with every optimal intercept")
+    return margin.scope
+
+
+def _check_nu_tree(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
+    claims = {"strongly positive with nu": 1, "strongly negative with nu": -1}
+    _require(isinstance(claim, str) and claim in claims, f"a tree with nu does not prove {claim!a}")
+    _, record, classifier, tree = _fields(evidence, "evidence", "kind margin classifier tree")
+    margin = _NuMargin(record, training)
+    lowest, highest = margin.values(classifier, "evidence.classifier", training, point)
+    has_sign = lowest > 0 if claims[claim] > 0 else highest < 0
+    _require(has_sign, "evidence.classifier does not have the sign of the claim at the point")
+    _require_excluded(tree, _PointInTree(training, point, margin.caps))
+    return margin.scope
 
 
 # ==== Certificates ======================================================================================================
@@ -1393,6 +1589,8 @@ _KINDS: dict[str, Callable[[Any, str, list[Fraction], _Training, _Known], Scope]
     "cover": _check_cover,
     "two-labels": _check_two_labels,
     "tree": _check_tree,
+    "nu-two-rescalings": _check_nu_two_rescalings,
+    "nu-tree": _check_nu_tree,
 }
 
 
@@ -1474,7 +1672,7 @@ def _training_of(record: Any, given: _Training | None, known: _Known) -> tuple[_
 
 _CODES = {"strongly positive": 1, "strongly negative": -1, "neutral": 0, "unknown": 2}
 _WORDS = {code: words for words, code in _CODES.items()}
-_SCOPE_SUFFIX = " within the range"
+_SCOPE_SUFFIX = re.compile(" (within the range|with nu)$")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _MOST_ROWS_NAMED = 10
 
@@ -1621,7 +1819,7 @@ class _Coverage:
         """Take note of a claim that was proved; returns the rows that have its point."""
         rows = self.points.rows_of(claim.question.point)
         for row in rows:
-            self.proved[row].add(_CODES[claim.removesuffix(_SCOPE_SUFFIX)])
+            self.proved[row].add(_CODES[_SCOPE_SUFFIX.sub("", claim)])
         if rows:
             question = claim.question
             self.settings[question.training_sha256, question.scope, question.reading] = None
