@@ -42,7 +42,9 @@ def percent(share: float) -> str:
 def all_findings(audit: Audit) -> list[Finding]:
     """The findings in the order in which they should be read."""
     parts = (
+        _answer,
         _verdicts,
+        _multiplicity,
         _single_features,
         _without_features,
         _limited_units,
@@ -52,6 +54,16 @@ def all_findings(audit: Audit) -> list[Finding]:
         _training,
     )
     return [finding for part in parts for finding in part(audit)]
+
+
+def _answer(audit: Audit) -> Iterator[Finding]:
+    answer = audit.answer
+    if answer is None or audit.model.is_invariant_:
+        return
+    numbers = {
+        name: getattr(answer, name) for name in ("kappa", "total", "hold", "change", "within_two", "every", "open")
+    }
+    yield Finding("answer", answer.sentence(f"labels of {audit.noun}"), numbers)
 
 
 def _verdicts(audit: Audit) -> Iterator[Finding]:
@@ -88,6 +100,28 @@ def _verdicts(audit: Audit) -> Iterator[Finding]:
         yield Finding("verdicts", text, {**numbers, "changed": changed}, alarm=True)
 
 
+def _multiplicity(audit: Audit) -> Iterator[Finding]:
+    """The words of the field; and the group in which most labels depend on the scaling."""
+    whole = audit.multiplicity["all"]
+    text = (
+        f"In the words of the literature: ambiguity {percent(whole.ambiguity)} (some rescaling changes the label), "
+        f"discrepancy {percent(whole.discrepancy)} (changed at once by the worst rescaling of those tried; none exceeds "
+        f"{percent(whole.discrepancy_at_most)})"
+    )
+    if not np.isnan(whole.conflict_ratio):
+        text += f", conflict ratio {percent(whole.conflict_ratio)} (the usual scalings do not all agree)"
+    yield Finding("verdicts", f"{text}.", dict(vars(whole)))
+    groups = {name: figures for name, figures in audit.multiplicity.items() if name != "all"}
+    if groups:
+        worst = max(groups, key=lambda name: groups[name].ambiguity)
+        parts = (f"{name} {percent(figures.ambiguity)} of {figures.points}" for name, figures in groups.items())
+        yield Finding(
+            "groups",
+            f"By group the neutral {audit.noun} are: {', '.join(parts)}; most of them in {worst}.",
+            {str(name): dict(vars(figures)) for name, figures in groups.items()},
+        )
+
+
 def _single_features(audit: Audit) -> Iterator[Finding]:
     shares = audit.features["alone"].to_numpy()
     if not len(shares) or not shares.max() > 0:
@@ -105,7 +139,11 @@ def _single_features(audit: Audit) -> Iterator[Finding]:
                 f"other units ({_OTHER_UNITS}); a factor of {2**enough:,} is enough for {part}.",
                 {"feature": name, "share": float(shares[j]), "points": len(found), "factor": 2**enough},
             )
-    still = [name for name, share in zip(audit.feature_names, shares, strict=True) if share == 0]
+    still = [
+        name
+        for name, share, one in zip(audit.feature_names, shares, audit.alone, strict=True)
+        if share == 0 and len(one.signs)
+    ]
     if still:
         yield Finding(
             "features",
@@ -137,20 +175,16 @@ def _limited_units(audit: Audit) -> Iterator[Finding]:
     kind = "undecided or neutral" if audit.verdicts.unknown.any() else "neutral"
     looked = "" if limited.share == 1 else " that were looked at closer"
     half = float(np.median(limited.radius[limited.asked, 1]))
-    text = (
-        f"Of the {n} {kind} {noun}{looked}, {changed} ({percent(changed / n)}) get another label already when units are "
-        f"off by a factor of {limited.kappa:g} or less, each feature on its own."
-    )
     if np.isfinite(half):
-        text += f" For half of the {n} a factor of {half:.3g} is enough."
-    numbers = {"asked": n, "changed": changed, "kappa": limited.kappa, "half": half}
-    yield Finding("units", text, numbers)
+        numbers = {"asked": n, "changed": changed, "kappa": limited.kappa, "half": half}
+        text = f"For half of the {n} {kind} {noun}{looked}, units that are off by a factor of {half:.3g} are enough to "
+        yield Finding("units", f"{text}change the label.", numbers)
     j = int(limited.kept.argmax())
     if limited.kept[j]:
         yield Finding(
             "units",
-            f"{int(limited.kept[j])} of these {changed} would keep their label if the unit of {audit.feature_names[j]} were "
-            "fixed; no other feature does as much.",
+            f"{int(limited.kept[j])} of the {changed} {noun} whose label can change within a factor of {limited.kappa:g} "
+            f"would keep it if the unit of {audit.feature_names[j]} were fixed; no other feature does as much.",
             {"feature": audit.feature_names[j], "kept": int(limited.kept[j]), "undecided": int(limited.undecided[j])},
         )
 

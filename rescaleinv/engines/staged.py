@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from rescaleinv._util.deadline import is_over, why_over, within_run
 from rescaleinv._util.progress import Bar, progress_bar
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.certificates.certificate import Certificate, Witness
@@ -204,6 +205,8 @@ class StagedEngine(Engine):
     def _still_open(self, answers: list[_Answer], times: float = 1.0) -> IntArray:
         """Points that are not settled and that the next step may settle: so many times the limit allow it, and no tie."""
         limit = np.inf if self.time_limit is None else times * self.time_limit
+        if is_over():
+            return np.empty(0, dtype=np.intp)
         return np.array(
             [
                 i
@@ -221,6 +224,7 @@ class StagedEngine(Engine):
         if self.time_limit is not None:
             allowed = _SHARE_OF_SEARCH * self.time_limit
             seconds = sum(max(allowed - answers[i].searched, 0.0) for i in left)
+        seconds = within_run(seconds, _SHARE_OF_SEARCH)
         budget = SearchBudget(spent.common, spent.sweeps, seconds)
         found = self._search.run(rows[left], self._sides(rows[left]), budget=budget)
         for i, vertices in zip(left, found.flips, strict=True):
@@ -292,12 +296,15 @@ class StagedEngine(Engine):
     ) -> Iterator[tuple[int, Decision, float]]:
         if self.n_jobs == 1 or len(left) == 1:
             for i, seconds in zip(left, limits, strict=True):
-                yield (int(i), *self._decided(rows[i], seconds, programs))
+                if is_over():
+                    return
+                yield (int(i), *self._decided(rows[i], within_run(seconds), programs))
             return
         from joblib import Parallel, delayed
 
         at_a_time = _POINTS_PER_TASK if len(left) > 4 * self.n_jobs else 1
         tasks = [left[k : k + at_a_time] for k in range(0, len(left), at_a_time)]
+        limits = [within_run(limit) for limit in limits]
         spans = [limits[k : k + at_a_time] for k in range(0, len(left), at_a_time)]
         parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")
         work = (
@@ -306,14 +313,18 @@ class StagedEngine(Engine):
         for task, found in zip(tasks, parallel(work), strict=True):
             for i, (decision, seconds) in zip(task, found, strict=True):
                 yield int(i), decision, seconds
+            if is_over():
+                return
 
     def _decisions_in_parts(
         self, rows: FloatArray, left: IntArray, limits: list[float | None], splits: list[tuple[Fact, ...]]
     ) -> Iterator[tuple[int, Decision, float]]:
         """Fewer points than processes: one after the other, each on all processes."""
         for i, seconds, facts in zip(left, limits, splits, strict=True):
+            if is_over():
+                return
             started = time.monotonic()
-            budget = Budget(seconds, self.max_programs)
+            budget = Budget(within_run(seconds), self.max_programs)
             decision = self._tree.decide_in_parts(rows[i], budget, facts, self.n_jobs, self._try_costs)
             yield int(i), decision, time.monotonic() - started
 
@@ -362,6 +373,9 @@ class StagedEngine(Engine):
     def _obstacle(self, answer: _Answer) -> str:
         """Why a point is still open: a tie, or a limit and how far the tree came."""
         decision = answer.decision
+        if is_over() and (decision is None or not decision.tie):
+            refuted = 0.0 if decision is None else decision.refuted_share
+            return why_over() + (f", with {refuted:.1%} of the tree refuted" if refuted > 0.0005 else "")
         out_of_time = self.time_limit is not None and answer.seconds >= 0.9 * self.time_limit
         if decision is None or (out_of_time and not decision.tie):
             refuted = 0.0 if decision is None else decision.refuted_share

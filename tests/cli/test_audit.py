@@ -46,7 +46,7 @@ def test_findings_table_and_page(folder, expected, capsys):
     assert "1 of 40 rows of " in shown.out
     for finding in expected.findings:
         assert f"- {finding.text}\n" in shown.out
-    assert "Of the 2 neutral tumours that were looked at closer" in shown.out
+    assert "the 2 neutral tumours that were looked at closer" in shown.out
     assert page.resolve().as_uri() in shown.out
     written = pd.read_csv(out)
     assert written["row"].tolist() == [i for i in range(1, 41) if i != 4]
@@ -79,7 +79,7 @@ def test_a_contradiction_is_exit_code_1(folder, monkeypatch, capsys):
     ("options", "message"),
     [
         (["--label", "klass"], "has no column 'klass'"),
-        (["--label", "class"], "where numbers belong"),
+        (["--label", "class"], "not of numbers"),
         (["--label", "class", "--keep", "patient", "--html", "no/such/page.html"], "there is no folder"),
         (["--label", "class", "--keep", "patient", "--out", "points.xlsx"], "must end in"),
         (["--label", "class", "--keep", "patient", "--html", "a.html", "--max-points", "0"], "--max-points 0"),
@@ -108,3 +108,26 @@ def test_a_table_without_a_usable_row(folder, tmp_path, capsys):
     ]
     assert main(arguments) == 2
     assert "no row without a missing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["audit", "certify"])
+def test_figures_by_group(folder, command, capsys):
+    table = pd.read_csv(folder / "test.csv")
+    table["clinic"] = ["north", "south"] * 20
+    table.to_csv(folder / "clinics.csv", index=False)
+    arguments = [
+        command,
+        str(folder / "train.csv"),
+        str(folder / "clinics.csv"),
+        "--label",
+        "class",
+        "--ignore",
+        "patient",
+    ]
+    assert main([*arguments, "--by", "clinic", *(["--radii", "0"] if command == "audit" else [])]) == 0
+    shown = capsys.readouterr().out
+    assert "north" in shown
+    assert "south" in shown
+    assert "ambiguity" in shown
+    assert main([*arguments, "--by", "nothing"]) == 2
+    assert "nothing" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from rescaleinv._util.deadline import is_over, why_over, within_run
 from rescaleinv._util.parameters import checked_count, checked_time_limit, is_number, n_workers
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray, IntArray
@@ -23,6 +25,7 @@ from rescaleinv.engines.branch.tree import decide
 from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.errors import CertificateError, InputError
 from rescaleinv.theory.inputs import as_matrix
+from rescaleinv.theory.nu_margin import NuMargin
 from rescaleinv.theory.scale_range import as_groups, as_scale_range
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts
@@ -47,7 +50,6 @@ class _Decider:
     problem: LimitedProblem
     pool: RescalingPool
     limits: FloatArray
-    penalties: FloatArray | None
     left_out: int
     time_limit: float | None
     max_parts: int
@@ -69,9 +71,7 @@ class _Decider:
         """For the ranges ``limits`` of τ, one row per feature."""
         groups = self.problem.groups
         first = [int(np.flatnonzero(groups == g)[0]) for g in range(int(groups.max()) + 1)]
-        return certificate(
-            self.problem, point, decision, limits[first], penalties=self.penalties, left_out=self.left_out
-        )
+        return certificate(self.problem, point, decision, limits[first], left_out=self.left_out)
 
 
 def _in_turn(work: Callable[[FloatArray], Any], rows: FloatArray) -> list[Any]:
@@ -80,7 +80,7 @@ def _in_turn(work: Callable[[FloatArray], Any], rows: FloatArray) -> list[Any]:
 
 
 class GapEngine(Engine):
-    """Decides whether a label is the same for all rescalings in a limited range, with a hard or a soft margin.
+    """Decides whether a label is the same for all rescalings in a limited range, with a hard or a soft margin (C or ν).
 
     A strong verdict comes with parts that cover the range, each settled by an inequality that anyone can check; a neutral
     one with two rescalings in the range. Both are "certified". What is not settled within the limits is UNKNOWN, and so is a
@@ -89,7 +89,7 @@ class GapEngine(Engine):
     Parameters
     ----------
     training_set : TrainingSet
-        Must be separable unless there are penalties.
+        Must be separable unless there are penalties or a ν.
     scale_range : number, pair, array of pairs, or mapping
         The range of each factor τ, as in :class:`rescaleinv.RescaleInvariantSVC`; finite and positive.
     groups : sequence or mapping, optional
@@ -97,6 +97,8 @@ class GapEngine(Engine):
     penalties : array, optional
         C times the weight of each row: a soft margin. The verdict is then about *every* optimal classifier, as its intercept
         need not be unique. None: a hard margin.
+    nu : NuMargin or number, optional
+        The soft margin that has no scale (:func:`rescaleinv.nu_of`), in place of penalties.
     time_limit : float, optional
         Seconds per point.
     max_parts : int
@@ -130,6 +132,7 @@ class GapEngine(Engine):
         *,
         groups: Any = None,
         penalties: Any = None,
+        nu: NuMargin | float | None = None,
         time_limit: float | None = None,
         max_parts: int = DEFAULT_MAX_PARTS,
         n_jobs: int | None = None,
@@ -151,7 +154,10 @@ class GapEngine(Engine):
             )
         if self.penalties is not None and not (np.isfinite(self.penalties).all() and self.penalties.min() > 0):
             raise InputError("the penalties must be positive and finite, for a soft margin; None is a hard margin")
-        self.problem: LimitedProblem = LimitedProblem.of(training_set, limits, self.groups, self.penalties)
+        if nu is not None and penalties is not None:
+            raise InputError("both penalties and nu are given; a soft margin has one of them")
+        self.nu: NuMargin | None = nu if nu is None or isinstance(nu, NuMargin) else NuMargin.of(training_set, nu)
+        self.problem: LimitedProblem = LimitedProblem.of(training_set, limits, self.groups, self.penalties, self.nu)
         self.pool: RescalingPool = RescalingPool(self.problem)
         self._kept: OrderedDict[bytes, Decision] = OrderedDict()
         self._kept_bytes: int = 0
@@ -172,6 +178,7 @@ class GapEngine(Engine):
             settings.limits,
             groups=settings.groups,
             penalties=settings.penalties,
+            nu=settings.nu,
             time_limit=settings.time_limit,
             n_jobs=settings.n_jobs,
             left_out=settings.left_out,
@@ -193,19 +200,28 @@ class GapEngine(Engine):
                 if decision.decided:
                     codes[i] = decision.label if decision.cover is not None else Verdict.NEUTRAL
                 bar.show(i + 1)
+        reasons[(codes == Verdict.UNKNOWN) & (reasons == "")] = why_over()
         status = np.where(codes == Verdict.UNKNOWN, "", "certified").astype(object)
         unknown = np.full(len(rows), np.nan)
         return Verdicts(codes, unknown, unknown.copy(), reasons, status, rows, self)
 
     def _decider(self) -> _Decider:
         return _Decider(
-            self.problem, self.pool, self.limits, self.penalties, self.left_out, self.time_limit, self.max_parts
+            self.problem,
+            self.pool,
+            self.limits,
+            self.left_out,
+            within_run(self.time_limit),
+            self.max_parts,
         )
 
     def _for_each(self, work: Callable[[FloatArray], Any], rows: FloatArray) -> Iterator[Any]:
-        """What ``work`` gives for each row, in order, by as many processes as there may be."""
+        """What ``work`` gives for each row, in order, by as many processes as there may be, while the run has time."""
         if self.n_jobs == 1 or len(rows) == 1:
-            yield from map(work, rows)
+            for row in rows:
+                if is_over():
+                    return
+                yield work(row)
             return
         from joblib import Parallel, delayed
 
@@ -215,6 +231,8 @@ class GapEngine(Engine):
             delayed(_in_turn)(work, turn) for turn in turns
         ):
             yield from found
+            if is_over():
+                return
 
     def decide(self, point: FloatArray) -> Decision:
         """What is found about one point, with its cover or its two rescalings."""
@@ -257,13 +275,13 @@ class GapEngine(Engine):
                 raise InputError(f"{name} is {value!r}; a number above 1, and at most 1e50, is needed")
         self.precompute()
         parts = min(self.max_parts, _PARTS_PER_RADIUS)
-        search = RadiusSearch(self.problem, self.pool, float(ratio), float(largest), self.time_limit, parts)
+        search = RadiusSearch(self.problem, self.pool, float(ratio), float(largest), within_run(self.time_limit), parts)
         found = []
         with progress_bar("points", self.progress, len(rows)) as bar:
             for bracket in self._for_each(search.of, rows):
                 found.append(bracket)
                 bar.show(len(found))
-        return found
+        return found + [Bracket(1.0, math.inf)] * (len(rows) - len(found))
 
     def radius_certificates(self, point: Any, bracket: Bracket) -> tuple[Certificate | None, Certificate | None]:
         """The certificates that the label holds for κ = ``bracket.lower``, and that it does not for ``bracket.upper``.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rescaleinv._util.deadline import is_over, why_over
 from rescaleinv._util.types import FloatArray
 from rescaleinv.engines.branch import svm_kernel
 from rescaleinv.engines.branch.decision import Decision, ProvedLabel, Split
@@ -84,6 +85,8 @@ class Budget:
             return f"the limit of {self.most} parts of the range"
         if time.monotonic() > self.end:
             return f"the time limit of {self.seconds:g} s"
+        if is_over():
+            return why_over()
         return ""
 
 
@@ -147,9 +150,10 @@ class PointSearch:
         value, pairs = question.at(factors, self.problem.given[2].copy())
         if not value * label > 0:
             return None
-        margin, better = question.best_of(part, pairs)
-        if margin > 0:
-            return ProvedLabel(factors, better, pairs)
+        if pairs:
+            margin, better = question.best_of(part, pairs)
+            if margin > 0:
+                return ProvedLabel(factors, better, pairs)
         if question.relaxable:
             relaxed = question.relax(part)
             if relaxed.value > 0:
