@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,7 @@ def scaling_audit(
         without, reason = _without_each(model, points, progress)
     return Audit(
         model=model,
-        verdicts=verdicts,
+        verdicts=replace(verdicts, classes=names),
         values=values,
         scalings=results,
         alone=alone,

@@ -9,7 +9,7 @@ import numpy as np
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
 from rescaleinv.plotting.style import INK, LOOKS, axes_for, legend_above
-from rescaleinv.verdict import Verdicts, verdict_words
+from rescaleinv.verdict import Verdicts
 
 # Up to this number of points there is room for the plain SVM's value on each line.
 _MOST_WITH_DOTS = 150
@@ -120,7 +120,7 @@ class IntervalsDisplay:
         for kind, look in LOOKS.items():
             mask = verdicts.code[self.order_] == kind
             if mask.any():
-                chosen, label = self.order_[mask], f"{verdict_words(kind)} ({mask.sum()})"
+                chosen, label = self.order_[mask], f"{verdicts.words(kind)} ({mask.sum()})"
                 ax.vlines(
                     np.flatnonzero(mask) + 1,
                     verdicts.lower[chosen],
