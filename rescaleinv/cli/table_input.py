@@ -129,6 +129,15 @@ def _read(path: str, label: str, reading: Reading) -> pd.DataFrame:
     return table
 
 
+def groups_of_points(tables: LabelledTables, options: argparse.Namespace) -> list[str] | None:
+    """The group of each row of TEST, where ``--by`` names a column; an empty cell is a group of its own."""
+    if options.by is None:
+        return None
+    require_columns(tables.test, [options.by], options.test)
+    groups: list[str] = tables.test[options.by].astype(object).fillna("(empty)").astype(str).tolist()
+    return groups
+
+
 def require_folder_of(*paths: str | None) -> None:
     """What can be said of the places to write to before the work."""
     for path in paths:
@@ -149,7 +158,7 @@ def _feature_names(train: pd.DataFrame, test: pd.DataFrame, keep: list[str], opt
     """All columns but the label, those to keep or to ignore, and row numbers."""
     both = [*train.columns, *(name for name in test.columns if name not in train.columns)]
     ignored = named_columns(options.ignore, both, "--ignore", options.train)
-    others = {options.label, *keep, *ignored}
+    others = {options.label, *keep, *ignored, getattr(options, "by", None)}
     names = without_row_numbers([str(name) for name in train.columns if name not in others], options.train)
     if not names:
         raise InputError(f"{options.train} has no features: no column is left")

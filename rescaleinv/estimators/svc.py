@@ -394,6 +394,48 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         write_model(path, self._fitted, self.engine_.made)
 
     @classmethod
+    def from_estimator(cls, model: Any, X: Any, y: Any, sample_weight: Any = None, **parameters: Any) -> Any:
+        """What can certify for a linear SVM that is already there: trained on the same rows, and compared with it.
+
+        Parameters
+        ----------
+        model : SVC(kernel="linear") or NuSVC(kernel="linear"), or a pipeline that ends in one
+            Fitted, with two classes. Its C or ν and its ``class_weight`` are taken over. About every rescaling a C says
+            nothing, as it has a scale: the question is then asked with the ν at which the ν-SVM is this very model. With
+            a ``scale_range`` among the parameters the C stays.
+        X, y : table and labels
+            What it was fitted to.
+        sample_weight : sequence of numbers, optional
+            What it was fitted with; a model does not keep it.
+        **parameters
+            Of ``RescaleInvariantSVC``, apart from ``C``, ``nu``, ``class_weight`` and ``inconsistent``.
+
+        Returns
+        -------
+        RescaleInvariantSVC, or Pipeline
+            Fitted. For a pipeline, one of the same fitted steps that ends in a ``RescaleInvariantSVC``: ``certify(pipeline,
+            X)`` takes the points as the first step does.
+
+        Raises
+        ------
+        InputError
+            If the model is of another kind, has another objective (``LinearSVC``), did not converge, or is not the SVM of
+            these rows.
+
+        Examples
+        --------
+        >>> from sklearn.svm import SVC
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("fertility")
+        >>> clf = RescaleInvariantSVC.from_estimator(SVC(kernel="linear", class_weight="balanced").fit(X, y), X, y)
+        >>> clf.margin_
+        'soft margin, ν = 0.7395 (the least ν is 0.5914)'
+        """
+        from rescaleinv.estimators.from_estimator import certifying
+
+        return certifying(cls, model, X, y, sample_weight, parameters)
+
+    @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read what ``save`` wrote. Nothing is trained or enumerated again, and no code in the file can run.
 
@@ -468,10 +510,9 @@ def certify(estimator: Any, X: Any, *, budget: float | None = None) -> Verdicts:
                 return certify(estimator[-1], X)
             return replace(_certify_pipeline(estimator, X), frame_kind=FrameKind.of(X))
     if not hasattr(estimator, "certify") or isinstance(estimator, type):
-        raise InputError(
-            f"{type(estimator).__name__} can't certify; a fitted RescaleInvariantSVC is needed, or a pipeline or a search "
-            "that ends in one"
-        )
+        from rescaleinv.estimators.from_estimator import way_to_certify
+
+        raise InputError(f"{type(estimator).__name__} can't certify; {way_to_certify(estimator)}")
     verdicts: Verdicts = estimator.certify(X, budget=budget)
     return verdicts
 

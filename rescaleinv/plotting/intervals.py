@@ -140,7 +140,7 @@ class IntervalsDisplay:
         ax.set(xlabel=f"points, sorted{note}", ylabel="decision value, all rescalings\n(margins at ±1)", xlim=(0, None))
         ax.xaxis.get_major_locator().set_params(integer=True)
         if verdicts.code[self.order_].size:
-            legend_above(ax)
+            legend_above(ax, columns=2 if verdicts.classes is None else 1)
             for handle in ax.get_legend().legend_handles:
                 handle.set_linewidth(4)
         return self

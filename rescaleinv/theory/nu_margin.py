@@ -40,12 +40,16 @@ _SOLVER_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e
 
 @dataclass(frozen=True, eq=False)
 class NuSVM:
-    """The ν-SVM at one rescaling, in the units of the features, scaled so that its margin ρ is 1 (as ``NuSVC`` does)."""
+    """The ν-SVM at one rescaling, in the units of the features, scaled so that its margin ρ is 1 (as ``NuSVC`` does).
+
+    ``margin`` is ρ without that: where ``multipliers``, which add up to 1, make the weights.
+    """
 
     weights: FloatArray
     intercept: float
     value_at_anchor: float
     multipliers: FloatArray
+    margin: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +222,7 @@ def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -
         )
     weights = np.ldexp(direction * tau, -shift) / rho
     value = offset / rho
-    return NuSVM(weights, float(value - weights @ anchor), value, multipliers)
+    return NuSVM(weights, float(value - weights @ anchor), value, multipliers, float(np.ldexp(rho, 2 * shift)))
 
 
 def _multipliers(rows: FloatArray, signs: FloatArray, caps: FloatArray) -> FloatArray:
@@ -309,9 +313,13 @@ def _quantile(values: FloatArray, caps: FloatArray) -> float:
 
 
 def _nu_of_penalty(training_set: TrainingSet, C: float, weights: FloatArray, scaling_weights: FloatArray) -> Fraction:
+    return nu_at_rows(training_set, _standardised(training_set, scaling_weights), C, weights)
+
+
+def nu_at_rows(training_set: TrainingSet, rows: FloatArray, C: float, weights: FloatArray) -> Fraction:
+    """The ν at which the ν-SVM of these rows (those of the training set, scaled somehow) is the SVM with the penalty C."""
     from rescaleinv.theory.soft_margin import soft_margin_svm
 
-    rows = _standardised(training_set, scaling_weights)
     svm = soft_margin_svm(TrainingSet(rows, training_set.signs, positive=1, read_as="float"), C, weights)
     slack = np.maximum(1 - training_set.signs * (rows @ svm.weights + svm.intercept), 0)
     # Σ a = ‖w‖² + C Σ c ξ by complementarity; divided by C Σ c

@@ -70,14 +70,15 @@ def _pictures(audit: Audit) -> Iterator[tuple[Callable[[Any], Any], float, str, 
             f"Each upright line is one of the {audit.noun}: the range of its decision value over all rescalings. A line "
             "that crosses zero depends on the scaling: some rescalings put it on one side, some on the other.",
         )
-    yield (
-        lambda ax: FeatureShareDisplay.from_audit(audit, ax=ax),
-        1.7 + 0.42 * n_features,
-        "What single features do",
-        "Labels that change when this feature alone is recorded in other units; how many would depend on the scaling if it "
-        "were left out; and labels that change when all units are a little off, but not when this one is right. No bar: "
-        "none, or not known.",
-    )
+    if np.nan_to_num(audit.features[["alone", "neutral without", "fixed"]].to_numpy(dtype=float)).any():
+        yield (
+            lambda ax: FeatureShareDisplay.from_audit(audit, ax=ax),
+            1.7 + 0.42 * n_features,
+            "What single features do",
+            "Labels that change when this feature alone is recorded in other units; how many would depend on the scaling if "
+            "it were left out; and labels that change when all units are a little off, but not when this one is right. No "
+            "bar: none, or not known.",
+        )
     yield (
         lambda ax: ScalingsDisplay.from_audit(audit, ax=ax),
         1.3 + 0.3 * n_scalings,
