@@ -64,7 +64,7 @@ def fitted(tables: LabelledTables, options: argparse.Namespace, *, scale_range: 
         engine=options.engine,
         time_limit=options.time_limit,
         groups=groups_of(options, tables),
-        n_jobs=-1,
+        n_jobs=options.jobs,
         **margin_parameters(options, tables.classes),
     )
     with warnings.catch_warnings(record=True) as caught:

@@ -84,7 +84,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         that are then open go to the staged engine ("auto") or are UNKNOWN ("complex").
     max_seconds : float, optional
         The same in seconds (if not given, "auto" takes 10 beyond 10 features or 100 rows); also how long
-        ``drop_rule="fewest"`` may search. Verdicts may then depend on the machine.
+        ``drop_rule="fewest"`` may search (60 if not given). Verdicts may then depend on the machine.
     n_jobs : int, optional
         Threads of the complex, processes of the others; as in joblib None is 1 and -1 all processors.
 

@@ -6,6 +6,7 @@ from warnings import warn
 
 import numpy as np
 
+from rescaleinv._util.deadline import within_run
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import LeftOutWarning
 from rescaleinv.theory.separability import separable_subset
@@ -16,7 +17,8 @@ def consistent_part(
     whole: TrainingSet, weights: FloatArray, drop_rule: str, time_limit: float | None, *, stacklevel: int
 ) -> TrainingSet:
     """The training set without the rows that have to go, and a warning that names them."""
-    kept = separable_subset(whole, drop_rule, row_weights=weights, time_limit=time_limit).training_set
+    seconds = within_run(_SECONDS_FOR_FEWEST if time_limit is None else time_limit)
+    kept = separable_subset(whole, drop_rule, row_weights=weights, time_limit=seconds).training_set
     left_out = np.setdiff1d(whole.row_numbers, kept.row_numbers)
     if left_out.size:
         warn(LeftOutWarning(left_out.tolist(), whole.n_rows), stacklevel=stacklevel + 1)
