@@ -12,7 +12,6 @@ from rescaleinv.errors import LeftOutWarning
 from rescaleinv.theory.separability import separable_subset
 from rescaleinv.theory.training_set import TrainingSet
 
-
 # How long the fewest rows to leave out are looked for, if no limit is given.
 _SECONDS_FOR_FEWEST = 60.0
 
