@@ -104,6 +104,7 @@ __all__ = [
     "least_nu",
     "mean_report",
     "minimal_norm_svm",
+    "multiplicity",
     "neutral_certificate",
     "nu_of",
     "rescaling_of",
