@@ -447,7 +447,9 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         sample_weight : sequence of numbers, optional
             What it was fitted with; a model does not keep it.
         **parameters
-            Of ``RescaleInvariantSVC``, apart from ``C``, ``nu``, ``class_weight`` and ``inconsistent``.
+            Of ``RescaleInvariantSVC``, apart from ``C``, ``nu``, ``class_weight`` and ``inconsistent``. A ``LinearSVC`` is
+            refused, as it penalises the intercept, unless ``intercept="free"`` is among them: then the SVM of the same C
+            with the hinge loss and a free intercept is certified in its place.
 
         Returns
         -------
