@@ -29,7 +29,7 @@ _HOMES = {
     "RescaleInvariantOneVsOne": "estimators.multiclass",
     "RescaleInvariantOneVsRest": "estimators.multiclass",
     "ClassSets": "estimators.class_sets",
-    "triage": "estimators.triage",
+    "triage": "estimators.triage_table",
     "Audit": "audit.result",
     "diagnose": "audit.diagnosis",
     "multiplicity": "audit.multiplicities",
@@ -165,7 +165,7 @@ if TYPE_CHECKING:
     from rescaleinv.estimators.class_sets import ClassSets
     from rescaleinv.estimators.multiclass import RescaleInvariantOneVsOne, RescaleInvariantOneVsRest
     from rescaleinv.estimators.svc import RescaleInvariantSVC, certify
-    from rescaleinv.estimators.triage import triage
+    from rescaleinv.estimators.triage_table import triage
     from rescaleinv.metrics import StrongReport, mean_report, strong_report, verdict_confusion
     from rescaleinv.theory.invariance import check_invariance
     from rescaleinv.theory.nu_margin import least_nu, nu_of

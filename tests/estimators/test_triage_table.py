@@ -7,7 +7,7 @@ import pytest
 from rescaleinv import RescaleInvariantSVC
 from rescaleinv.datasets import load
 from rescaleinv.errors import InputError
-from rescaleinv.estimators.triage import triage
+from rescaleinv.estimators.triage_table import triage
 
 
 @pytest.fixture(scope="module")
