@@ -160,6 +160,7 @@ def test_the_checker_runs_as_a_single_file_anywhere(tmp_path, isolation):
 
 def test_every_public_name_resolves():
     assert len(rescaleinv.__all__) == len(set(rescaleinv.__all__))
+    assert {*rescaleinv.__all__} == {*rescaleinv._HOMES, "__version__"}
     for name in rescaleinv.__all__:
         value = getattr(rescaleinv, name)
         if name != "__version__":
