@@ -347,7 +347,7 @@ def guide_lines(results: dict[str, Any]) -> list[str]:
     for row in results["sets"].values():
         lines.append(
             f"| {row['set']} | {row['features']} × {row['rows']:,} | {row['decided']:.0%} "
-            f"| {row['strong']}, {row['neutral']} | {row['seconds_per_point']:.2f} s |"
+            f"| {row['strong']}, {row['neutral']} | {row['seconds_per_point']:.2g} s |"
         )
     return lines
 

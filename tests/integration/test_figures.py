@@ -62,7 +62,7 @@ def sizes():
         assert row["contradicted"] == 0
         yield (
             f"| {row['set']} | {row['features']} × {row['rows']:,} | {row['decided']:.0%} "
-            f"| {row['strong']}, {row['neutral']} | {row['seconds_per_point']:.2f} s |"
+            f"| {row['strong']}, {row['neutral']} | {row['seconds_per_point']:.2g} s |"
         )
 
 
