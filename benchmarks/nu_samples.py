@@ -1,14 +1,25 @@
-"""The ν-SVM at single rescalings, by a quadratic program that shares no code with the library: Clarabel on the primal."""
+"""The ν-SVM at single rescalings, by a quadratic program that shares no code with the library (Clarabel on the primal), and
+training sets to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
 
 import clarabel
 import numpy as np
 from scipy import sparse
 
+from rescaleinv import TrainingSet
+from rescaleinv.theory.nu_margin import NuMargin, largest_nu, least_nu
+
+KINDS = ("floats", "integers", "binary", "unlike units", "duplicates")
+
 # A solution counts if its duality gap is below this share of ‖w‖²: then w is within the square root of it of the optimum.
 GAP = 1e-9
 
 
-def nu_svm(X, y, caps, tau):
+def nu_svm(X: Any, y: Any, caps: Any, tau: Any) -> tuple[Any, float, float] | None:
     """(w, lowest b, highest b), original units, divided by ρ; None where the solver is not good enough.
 
     min ½ Σ w_j² - ρ + Σ cap_i ξ_i with y_i (w·(τ x_i) + b) >= ρ - ξ_i, ξ >= 0. A common factor of the rows changes nothing
@@ -29,7 +40,7 @@ def nu_svm(X, y, caps, tau):
     return None
 
 
-def _solved(rows, y, caps):
+def _solved(rows: Any, y: Any, caps: Any) -> tuple[Any, float]:
     """w and its duality gap as a share of ‖w‖²."""
     m, n = rows.shape
     P = sparse.diags([1.0] * n + [0.0] * (m + 2), format="csc")
@@ -62,7 +73,7 @@ def _solved(rows, y, caps):
     return w, abs(square - worth) / square
 
 
-def _intercepts(rows, y, caps, w):
+def _intercepts(rows: Any, y: Any, caps: Any, w: Any) -> tuple[float, float, float]:
     """The lowest and the highest best intercept, and ρ."""
     scores, ends = y * (rows @ w), {}
     for side in (1, -1):
@@ -75,12 +86,14 @@ def _intercepts(rows, y, caps, w):
     return (ends[-1][0] - ends[1][1]) / 2, (ends[-1][1] - ends[1][0]) / 2, (ends[1][0] + ends[-1][0]) / 2
 
 
-def contradictions(X, y, caps, points, codes, rescalings, clear=1e-3):
+def contradictions(
+    X: Any, y: Any, caps: Any, points: Any, codes: Any, rescalings: Iterable[Any], clear: float = 1e-3
+) -> tuple[set[int], int]:
     """(points that some rescaling labels against their strong verdict, how many rescalings were solved).
 
     A label counts where every best intercept puts the decision value beyond 0 by ``clear`` times the size of its terms.
     """
-    wrong, solved = set(), 0
+    wrong, solved = set[int](), 0
     for tau in rescalings:
         found = nu_svm(X, y, caps, tau)
         if found is None:
@@ -93,3 +106,34 @@ def contradictions(X, y, caps, points, codes, rescalings, clear=1e-3):
             if (code == 1 and value + low < -size) or (code == -1 and value + high > size):
                 wrong.add(i)
     return wrong, solved
+
+
+def rescalings(X: Any, count: int, seed: int = 0) -> list[Any]:
+    """Factors that make the features alike, times random ones, from none to some thousand."""
+    rng = np.random.default_rng(seed)
+    spread = np.maximum(X.std(axis=0), 1e-9)
+    sizes = (0, 0.5, 1, 1, 2, 2)
+    return [np.exp(sizes[k % len(sizes)] * rng.normal(size=X.shape[1])) / spread for k in range(count)]
+
+
+def made(seed: int) -> tuple[TrainingSet, NuMargin, Any]:
+    """A training set of one of the kinds, points, and a ν: that of C = 1, or one that is farther from the least."""
+    rng = np.random.default_rng([seed, 23])
+    kind, n, m = KINDS[seed % len(KINDS)], 1 + seed % 10, 14 + 3 * (seed % 7)
+    if kind in ("integers", "duplicates"):
+        X = rng.integers(0, 4, size=(m, n)).astype(float)
+    elif kind == "binary":
+        X = rng.integers(0, 2, size=(m, n)).astype(float)
+    else:
+        X = rng.normal(size=(m, n))
+    y = np.where((X - X.mean(axis=0)) @ rng.normal(size=n) + rng.normal(size=m) * rng.choice([0.3, 1.0]) > 0, 1, -1)
+    y[:4] = 1, -1, 1, -1
+    if kind == "unlike units":
+        X = X * 10.0 ** rng.integers(-3, 4, size=n)
+    if kind == "duplicates":
+        X, y = np.vstack([X, X[: m // 2]]), np.append(y, y[: m // 2])
+    training_set = TrainingSet(X, y)
+    least, largest = least_nu(training_set), float(largest_nu(training_set))
+    margin = NuMargin.of(training_set, least + (0.05, 0.3, 0.7)[seed % 3] * (largest - least))
+    points = np.vstack([X[:2], X[rng.integers(len(X), size=4)] + X.std(axis=0) * rng.normal(size=(4, n)) / 2])
+    return training_set, margin, points
