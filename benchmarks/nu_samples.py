@@ -89,23 +89,32 @@ def _intercepts(rows: Any, y: Any, caps: Any, w: Any) -> tuple[float, float, flo
 def contradictions(
     X: Any, y: Any, caps: Any, points: Any, codes: Any, rescalings: Iterable[Any], clear: float = 1e-3
 ) -> tuple[set[int], int]:
-    """(points that some rescaling labels against their strong verdict, how many rescalings were solved).
+    """(points that some rescaling labels against their strong verdict, how many rescalings were solved)."""
+    solved = solutions(X, y, caps, rescalings)
+    return contradicted(X, points, codes, solved, clear), len(solved)
 
-    A label counts where every best intercept puts the decision value beyond 0 by ``clear`` times the size of its terms.
+
+def solutions(X: Any, y: Any, caps: Any, rescalings: Iterable[Any]) -> list[tuple[Any, float, float]]:
+    """The ν-SVMs at the rescalings at which the solver is good enough."""
+    found = (nu_svm(X, y, caps, tau) for tau in rescalings)
+    return [svm for svm in found if svm is not None]
+
+
+def contradicted(
+    X: Any, points: Any, codes: Any, svms: Iterable[tuple[Any, float, float]], clear: float = 1e-3
+) -> set[int]:
+    """The points whose strong verdict (1 or -1) one of the ν-SVMs is against.
+
+    It is where some best intercept puts the decision value beyond 0 by ``clear`` times the size of its terms.
     """
-    wrong, solved = set[int](), 0
-    for tau in rescalings:
-        found = nu_svm(X, y, caps, tau)
-        if found is None:
-            continue
-        solved += 1
-        w, low, high = found
+    wrong = set[int]()
+    for w, low, high in svms:
         for i, code in enumerate(codes):
             value = points[i] @ w
             size = clear * (1 + np.abs(points[i] - X.mean(axis=0)) @ np.abs(w))
             if (code == 1 and value + low < -size) or (code == -1 and value + high > size):
                 wrong.add(i)
-    return wrong, solved
+    return wrong
 
 
 def rescalings(X: Any, count: int, seed: int = 0) -> list[Any]:
@@ -133,6 +142,9 @@ def made(seed: int) -> tuple[TrainingSet, NuMargin, Any]:
     if kind == "duplicates":
         X, y = np.vstack([X, X[: m // 2]]), np.append(y, y[: m // 2])
     training_set = TrainingSet(X, y)
+    while least_nu(training_set) > 0.98 * largest_nu(training_set):  # no hyperplane does better than one label for all
+        X = X + np.outer(y > 0, np.eye(n)[0])
+        training_set = TrainingSet(X, y)
     least, largest = least_nu(training_set), float(largest_nu(training_set))
     margin = NuMargin.of(training_set, least + (0.05, 0.3, 0.7)[seed % 3] * (largest - least))
     points = np.vstack([X[:2], X[rng.integers(len(X), size=4)] + X.std(axis=0) * rng.normal(size=(4, n)) / 2])
