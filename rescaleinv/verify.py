@@ -78,7 +78,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import islice, pairwise
 from operator import mul
 from pathlib import Path
@@ -1414,8 +1414,14 @@ def check(
     ``max_work`` limits the steps; beyond that ``LimitReached`` is raised.
     """
     with _guarded(max_work):
-        given = None if training is None else _Training(_parse(training, "the training rows"))
+        given = None if training is None else _given_training(training)
         return _check(certificate, given, {found.sha256: found for found in complexes})
+
+
+@lru_cache(maxsize=1)
+def _given_training(text: str) -> _Training:
+    """Read once where many certificates refer to the same rows, one after the other."""
+    return _Training(_parse(text, "the training rows"))
 
 
 def _check(certificate: str, given: _Training | None, known: _Known) -> Claim:

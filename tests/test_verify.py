@@ -525,6 +525,15 @@ def test_digits_beyond_the_interpreters_limit():
     assert not accepted(with_digest(content))  # read without trouble, but f < 0 at both
 
 
+def test_rows_that_were_read_before_do_not_stand_for_others():
+    text, rows = PROVED.to_json(with_rows=False), PROVED.training_json()
+    changed = rows.replace(json.loads(rows)["rows"][0][0], "77", 1)
+    for _ in range(2):
+        assert check(text, rows) == "neutral"
+        with pytest.raises(Refused):
+            check(text, changed)
+
+
 def test_rows_apart():
     text, rows = PROVED.to_json(with_rows=False), PROVED.training_json()
     other = CERTIFICATES["many ties"].training_json()

@@ -28,13 +28,15 @@ from rescaleinv.verdict import Verdict, Verdicts, verdict_words
 
 # What each round spends on a point that is still open: sweeps of the search, then linear programs of the tree (None: as many
 # as the time limit allows). What one point's search finds speaks for all others, so that no point is pressed at first.
-_ROUNDS: tuple[tuple[int, int | None], ...] = ((100, 40), (600, 600), (3000, None))
+_ROUNDS: tuple[tuple[int, int | None], ...] = ((100, 40), (600, 600), (12_000, None))
 # Random costs that are tried once for all points together.
 _COMMON_SWEEPS = 300
 # The search may take this share of what a point is allowed.
 _SHARE_OF_SEARCH = 0.35
-# Points that a process is handed at a time.
+# Points that a process is handed at a time, before the last round: what it knows is not sent for every single one.
 _POINTS_PER_TASK = 2
+# In the last round a point may take what others have left of their time, but no more than so many times its own.
+_MOST_TIMES = 4.0
 # A cost that is less than this share of the largest one is raised to it: an L1-SVM needs positive costs.
 _LEAST_COST = 1e-9
 
@@ -74,7 +76,8 @@ class StagedEngine(Engine):
     training_set : TrainingSet
         Must be separable.
     time_limit : float, optional
-        Seconds per point, on the whole; None: no limit.
+        Seconds per point, on average over a call; None: no limit. Points that are settled early leave what they do not
+        need to those that stay open, of which none takes more than four times its own.
     max_programs : int, optional
         Linear programs of a point's tree. With this limit alone (no ``time_limit``) verdicts are the same on every machine.
     n_jobs : int
@@ -164,6 +167,7 @@ class StagedEngine(Engine):
             for sweeps, programs in _ROUNDS:
                 self._search_flips(rows, answers, sweeps)
                 self._grow_trees(rows, answers, programs, bar)
+            bar.show(len(rows))
         self._answers.update((row.tobytes(), answer) for row, answer in zip(rows, answers, strict=True))
         codes = np.array([answer.code for answer in answers], dtype=np.int8)
         reasons = np.array([self._reason(row, answer) for row, answer in zip(rows, answers, strict=True)], dtype=object)
@@ -203,17 +207,36 @@ class StagedEngine(Engine):
 
     def _grow_trees(self, rows: FloatArray, answers: list[_Answer], programs: int | None, bar: Bar) -> None:
         left = self._still_open(answers)
+        limits = self._limits(answers, left, is_last=programs is None)
         settled = len(rows) - len(left)
-        bar.show(settled)
-        for done, (i, decision, seconds) in enumerate(self._tree_decisions(rows, answers, left, programs), 1):
+        bar.show(settled, self._outlook(limits))
+        for done, (i, decision, seconds) in enumerate(self._tree_decisions(rows, left, limits, programs), 1):
             answers[i] = _Answer(None, decision, answers[i].seconds + seconds)
             self.settled_by["tree"] += decision.code != Verdict.UNKNOWN
-            bar.show(settled + done)
+            settled += decision.code != Verdict.UNKNOWN
+            bar.show(settled, self._outlook(limits[done:]))
+
+    def _limits(self, answers: list[_Answer], left: IntArray, *, is_last: bool) -> list[float | None]:
+        """What each open point may take now: what is left of its time and, in the last round, of that of all points."""
+        if self.time_limit is None or not left.size:
+            return [None] * len(left)
+        spared = 0.0
+        if is_last:
+            unused = self.time_limit * len(answers) - sum(answer.seconds for answer in answers)
+            spared = max(min(unused / len(left), (_MOST_TIMES - 1) * self.time_limit), 0.0)
+        return [max(self.time_limit - answers[i].seconds, spared) for i in left]
+
+    def _outlook(self, limits: list[float | None]) -> str:
+        """For the progress bar: how many points are open, and how long they may take."""
+        if not limits:
+            return ""
+        known = [seconds for seconds in limits if seconds is not None]
+        most = f", at most {sum(known) / self.n_jobs:,.0f} s" if len(known) == len(limits) else ""
+        return f"{len(limits):,} open{most}"
 
     def _tree_decisions(
-        self, rows: FloatArray, answers: list[_Answer], left: IntArray, programs: int | None
+        self, rows: FloatArray, left: IntArray, limits: list[float | None], programs: int | None
     ) -> Iterator[tuple[int, Decision, float]]:
-        limits = [None if self.time_limit is None else max(self.time_limit - answers[i].seconds, 0.0) for i in left]
         programs = self.max_programs if programs is None else min(programs, self.max_programs or programs)
         if self.n_jobs == 1 or len(left) <= _POINTS_PER_TASK:
             for i, seconds in zip(left, limits, strict=True):
@@ -275,7 +298,9 @@ class StagedEngine(Engine):
         if decision is None or (out_of_time and not decision.tie):
             refuted = 0.0 if decision is None else decision.refuted_share
             share = f", with {refuted:.1%} of the tree refuted" if refuted > 0.0005 else ""
-            return f"the time limit of {self.time_limit or 0:g} s was reached{share}"
+            longer = answer.seconds > 1.5 * (self.time_limit or 0) + 1
+            spared = f" (and {answer.seconds:.0f} s with what other points had left)" if longer else ""
+            return f"the time limit of {self.time_limit or 0:g} s was reached{spared}{share}"
         return decision.reason
 
     # --- showing why --------------------------------------------------------------------------------------------------

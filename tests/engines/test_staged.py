@@ -8,7 +8,7 @@ import pytest
 from sklearn.svm import SVC
 
 from rescaleinv import ComplexEngine, InputError, TrainingSet, Verdict
-from rescaleinv.engines.staged import StagedEngine
+from rescaleinv.engines.staged import StagedEngine, _Answer
 from rescaleinv.errors import CertificateError
 from rescaleinv.verdict import verdict_words
 from rescaleinv.verify import check
@@ -142,3 +142,37 @@ def test_a_strong_point_has_no_witness():
 def test_wrong_numbers_of_jobs_are_refused(n_jobs):
     with pytest.raises(InputError, match="n_jobs is"):
         StagedEngine(TrainingSet([[1.0, 1], [-1, -1]], [1, -1]), n_jobs=n_jobs)
+
+
+def test_open_points_take_what_others_have_left():
+    training_set, _ = larger(1)
+    engine = StagedEngine(training_set, time_limit=3.0)
+    answers = [_Answer(seconds=0.5), _Answer(seconds=1.0), _Answer(seconds=2.5), _Answer(seconds=0.0)]
+    left = np.array([1, 2])
+    # before the last round everybody has what is left of his own, then an equal part of all that is left: 8 s
+    assert engine._limits(answers, left, is_last=False) == [2.0, 0.5]
+    assert engine._limits(answers, left, is_last=True) == [4.0, 4.0]
+    assert engine._limits(answers * 10, np.array([1]), is_last=True) == [9.0]  # three times the limit at most
+    assert StagedEngine(training_set)._limits(answers, left, is_last=True) == [None, None]
+    assert engine._outlook([4.0, 4.0]) == "2 open, at most 8 s"
+    assert StagedEngine(training_set)._outlook([None]) == "1 open"
+
+
+def test_a_tree_that_is_killed_leaves_no_verdict(monkeypatch):
+    training_set, points = larger()
+    engine = StagedEngine(training_set, max_programs=500)
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(StagedEngine, "_decided", killed)
+    with pytest.raises(KeyboardInterrupt):
+        engine.certify(points)
+    monkeypatch.undo()
+    truth = StagedEngine(training_set, max_programs=500).certify(points)
+    after = engine.certify(points)
+    decided = ~after.unknown & ~truth.unknown
+    assert decided.any()
+    assert (after.code == truth.code)[decided].all()
+    for i in np.flatnonzero(~after.unknown):
+        assert check(after.certificate(i).to_json()) == verdict_words(after[i])

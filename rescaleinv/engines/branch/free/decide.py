@@ -176,7 +176,7 @@ def _searched(tree: Tree, problem: PointProblem, reference: ExactClassifier, sid
     evidence = {"kind": "tree", "classifier": reference.to_json_object(), "tree": Writer(problem).entries(proof)}
     certificate = certificate_of(problem.training_set, problem.point, verdict_words(code), evidence, left_out=left_out)
     try:
-        verify.check(certificate.to_json())
+        verify.check(certificate.to_json(with_rows=False), certificate.training_json())
     except verify.Refused as refused:  # a verdict is never given on the word of floats
         return Decision(Verdict.UNKNOWN, f"the tree was refuted in floats, but not exactly ({refused})")
     return Decision(code, certificate=certificate)

@@ -41,6 +41,7 @@ class NodeLP:
     def __init__(self, G: FloatArray, positive: np.ndarray, cap: FloatArray, seed: int = 0) -> None:
         m, n = G.shape
         self.G, self.positive, self.cap = np.ascontiguousarray(G), positive, cap
+        self.GT = np.ascontiguousarray(self.G.T)
         self.n, self.m = n, m
         self.room = 24 * n + 60  # for feature rows
         rows, size = m + 2 + self.room, 2 * n + m
@@ -96,6 +97,17 @@ class NodeLP:
         self.feature[:extra] = saved.feature
         self.coefficients[:, :extra] = saved.coefficients
 
+    def distrust(self) -> None:
+        """Make the inverse anew before anything else is done with it."""
+        self.sizes[simplex.SINCE] = simplex.REFACTOR
+
+    def restart(self) -> None:
+        """Begin with no row at its kink, as at first."""
+        self.sizes[simplex.K] = self.sizes[simplex.SINCE] = 0
+        self.place_x[:] = self.place_row[:] = -1
+        self.y[:] = 0.0
+        self.x[:] = np.clip(0.0, self.low, self.high)
+
     # --- rows ---
 
     def forget_slack_rows(self, slack: float) -> None:
@@ -144,7 +156,7 @@ class NodeLP:
         self.solved += 1
         cw, cm, cp = self.coefficients
         status, value, pivots = simplex.relax(
-            self.sizes, self.G, self.positive, self.feature, cw, cm, cp, self.cost, self.kink, self.price_low,
+            self.sizes, self.G, self.GT, self.positive, self.feature, cw, cm, cp, self.cost, self.kink, self.price_low,
             self.price_high, self.low, self.high, self.inverse, self.basic, self.active, self.place_x, self.place_row,
             self.x, self.r, self.y, self.z, self.ray, region, most, cutoff, rounds,
         )  # fmt: skip
@@ -176,7 +188,7 @@ class NodeLP:
         y = self.y.copy()
         cw, cm, cp = self.coefficients
         simplex.prices(
-            self.sizes, self.G, self.positive, self.feature, cw, cm, cp, self.clean_cost, self.inverse, self.basic,
+            self.sizes, self.G, self.GT, self.positive, self.feature, cw, cm, cp, self.clean_cost, self.inverse, self.basic,
             self.active, self.place_x, self.place_row, y, np.empty_like(self.z),
         )  # fmt: skip
         return y[: self.m + 2 + int(self.sizes[simplex.N_EXTRA])]

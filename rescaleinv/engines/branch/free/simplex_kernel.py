@@ -17,6 +17,7 @@ from numba import njit
 PIVOT = 1e-8  # smaller pivots are not taken
 FEASIBLE = 1e-9  # violations below are none
 REFACTOR = 60  # pivots until the inverse is made anew
+TRUSTED = 30  # pivots after which a ray that proves infeasibility is computed anew; whoever uses it tests it
 
 # Sums may be taken in any order, so that they can be vectorised; infinities keep their meaning.
 _SUMS = {"reassoc", "contract"}
@@ -121,7 +122,9 @@ def _refactor(sizes, G, positive, feature, cw, cm, cp, inverse, basic, active):
 
 
 @njit(cache=True, fastmath=_SUMS)
-def _primal(sizes, G, positive, feature, cw, cm, cp, kink, low, high, inverse, basic, active, place_x, place_row, x, r):
+def _primal(
+    sizes, G, GT, positive, feature, cw, cm, cp, kink, low, high, inverse, basic, active, place_x, place_row, x, r
+):
     """The values of all unknowns and rows, from the basis and the bounds alone; returns the error at the kinks."""
     k, n, m, extra = sizes[K], sizes[N_FEATURES], sizes[N_ROWS], sizes[N_EXTRA]
     for e in range(2 * n + m):
@@ -131,13 +134,16 @@ def _primal(sizes, G, positive, feature, cw, cm, cp, kink, low, high, inverse, b
             x[e] = low[e]
         elif x[e] > high[e]:
             x[e] = high[e]
-    _rows(n, m, extra, G, positive, feature, cw, cm, cp, x, r)
+    _rows(n, m, extra, G, GT, positive, feature, cw, cm, cp, x, r)
+    left = np.empty(k)
+    for i in range(k):
+        left[i] = kink[active[i]] - r[active[i]]
     for t in range(k):
         total = 0.0
         for i in range(k):
-            total += inverse[t, i] * (kink[active[i]] - r[active[i]])
+            total += inverse[t, i] * left[i]
         x[basic[t]] = total
-    _rows(n, m, extra, G, positive, feature, cw, cm, cp, x, r)
+    _rows(n, m, extra, G, GT, positive, feature, cw, cm, cp, x, r)
     error = 0.0
     for i in range(k):
         error = max(error, abs(r[active[i]] - kink[active[i]]))
@@ -145,16 +151,13 @@ def _primal(sizes, G, positive, feature, cw, cm, cp, kink, low, high, inverse, b
 
 
 @njit(cache=True, fastmath=_SUMS)
-def _rows(n, m, extra, G, positive, feature, cw, cm, cp, x, r):
+def _rows(n, m, extra, G, GT, positive, feature, cw, cm, cp, x, r):
     """The values of all rows."""
     mu = np.zeros(n)
-    r[m] = 0.0
-    r[m + 1] = 0.0
+    for i in range(m + 2):
+        r[i] = 0.0
+    _add_margins(x, GT, n, m, r)
     for i in range(m):
-        total = 0.0
-        for j in range(n):
-            total += G[i, j] * x[j]
-        r[i] = total
         a = x[2 * n + i]
         if a != 0.0:
             r[m if positive[i] else m + 1] += a
@@ -166,7 +169,17 @@ def _rows(n, m, extra, G, positive, feature, cw, cm, cp, x, r):
 
 
 @njit(cache=True, fastmath=_SUMS)
-def prices(sizes, G, positive, feature, cw, cm, cp, cost, inverse, basic, active, place_x, place_row, y, z):
+def _add_margins(weights, GT, n, m, out):
+    """Add G·weights to ``out``, column by column of G: long loops, which are vectorised."""
+    for j in range(n):
+        w = weights[j]
+        if w != 0.0:
+            for i in range(m):
+                out[i] += w * GT[j, i]
+
+
+@njit(cache=True, fastmath=_SUMS)
+def prices(sizes, G, GT, positive, feature, cw, cm, cp, cost, inverse, basic, active, place_x, place_row, y, z):
     """Prices of the rows at their kinks, and reduced costs."""
     k, n, m, extra = sizes[K], sizes[N_FEATURES], sizes[N_ROWS], sizes[N_EXTRA]
     rows = m + 2 + extra
@@ -187,11 +200,20 @@ def prices(sizes, G, positive, feature, cw, cm, cp, cost, inverse, basic, active
     for i in range(k):
         y[active[i]] = found[i]
     _fold(found, active, k, out_w, out_m, out_p, out_class, G, feature, cw, cm, cp, n, m)
+    _columns(out_w, out_m, out_p, out_class, GT, positive, n, m, z)
     for e in range(2 * n + m):
-        if place_x[e] >= 0:
-            z[e] = 0.0
-        else:
-            z[e] = cost[e] - _column_value(e, out_w, out_m, out_p, out_class, G, positive, n)
+        z[e] = 0.0 if place_x[e] >= 0 else cost[e] - z[e]
+
+
+@njit(cache=True, fastmath=_SUMS)
+def _columns(out_w, out_m, out_p, out_class, GT, positive, n, m, out):
+    """Folded rows at the columns of all unknowns."""
+    for j in range(n):
+        out[j] = out_w[j]
+        out[n + j] = out_p[j]
+    for i in range(m):
+        out[2 * n + i] = out_class[0] if positive[i] else out_class[1]
+    _add_margins(out_m, GT, n, m, out[2 * n :])
 
 
 @njit(cache=True, fastmath=_SUMS)
@@ -362,6 +384,7 @@ def _objective(cost, x, r, kink, y, place_row, n, m, price_high):
 def solve(
     sizes,
     G,
+    GT,
     positive,
     feature,
     cw,
@@ -385,30 +408,39 @@ def solve(
     ray,
     most,
     cutoff,
-    given,
+    current,
 ):
-    """Minimise from the basis that is there; returns (status, value, pivots). ``ray``: prices that prove infeasibility."""
+    """Minimise from the basis that is there; returns (status, value, pivots). ``ray``: prices that prove infeasibility.
+
+    ``current``: the values and prices are those of this basis and these bounds already.
+    """
     n, m = sizes[N_FEATURES], sizes[N_ROWS]
     size = 2 * n + m
     alpha = np.empty(size)
     rho = np.empty(inverse.shape[0] + 1)
     change = np.empty(inverse.shape[0])
+    column = np.empty(inverse.shape[0])
+    by_margin = np.empty(m)
     out_w, out_m, out_p, out_class = np.empty(n), np.empty(n), np.empty(n), np.empty(2)
     single, price = np.zeros(1, np.int64), np.zeros(1)
     weight_x, weight_row = np.ones(size), np.ones(r.shape[0])
-    fresh = False
+    fresh = False  # values and prices are computed anew, not updated
     pivots = 0
     steps = 0
-    if sizes[SINCE] >= REFACTOR or not given:
+    if sizes[SINCE] >= REFACTOR:
         if not _refactor(sizes, G, positive, feature, cw, cm, cp, inverse, basic, active):
             _slack_basis(sizes, place_x, place_row, x, y, low, high, n, m, m + 2 + sizes[N_EXTRA])
         fresh = True
-    _primal(sizes, G, positive, feature, cw, cm, cp, kink, low, high, inverse, basic, active, place_x, place_row, x, r)
-    prices(sizes, G, positive, feature, cw, cm, cp, cost, inverse, basic, active, place_x, place_row, y, z)
+    if fresh or not current:
+        _primal(
+            sizes, G, GT, positive, feature, cw, cm, cp, kink, low, high, inverse, basic, active, place_x, place_row, x, r
+        )  # fmt: skip
+        prices(sizes, G, GT, positive, feature, cw, cm, cp, cost, inverse, basic, active, place_x, place_row, y, z)
+    fresh = True
     while True:
         k, extra = sizes[K], sizes[N_EXTRA]
         value = _objective(cost, x, r, kink, y, place_row, n, m, price_high)
-        if value > cutoff and (fresh or pivots == 0):
+        if value > cutoff and (fresh or sizes[SINCE] <= TRUSTED):
             return CUT_OFF, value, pivots
         leaving_kind, leaving, direction = _leaving(
             sizes, basic, place_row, x, low, high, r, kink, y, price_low, price_high, weight_x, weight_row
@@ -425,6 +457,7 @@ def solve(
                 error = _primal(
                     sizes,
                     G,
+                    GT,
                     positive,
                     feature,
                     cw,
@@ -444,7 +477,9 @@ def solve(
                 if error > 1e-8 and sizes[SINCE] > 0:
                     sizes[SINCE] = REFACTOR
                     continue
-                prices(sizes, G, positive, feature, cw, cm, cp, cost, inverse, basic, active, place_x, place_row, y, z)
+                prices(
+                    sizes, G, GT, positive, feature, cw, cm, cp, cost, inverse, basic, active, place_x, place_row, y, z
+                )
                 fresh = True
                 continue
         if steps >= most:
@@ -468,11 +503,9 @@ def solve(
             single[0], price[0] = leaving, -1.0
             _fold(price, single, 1, out_w, out_m, out_p, out_class, G, feature, cw, cm, cp, n, m)
         _fold(rho, active, k, out_w, out_m, out_p, out_class, G, feature, cw, cm, cp, n, m)
+        _columns(out_w, out_m, out_p, out_class, GT, positive, n, m, alpha)
         for e in range(size):
-            if place_x[e] >= 0 or low[e] == high[e]:
-                alpha[e] = 0.0
-            else:
-                alpha[e] = -_column_value(e, out_w, out_m, out_p, out_class, G, positive, n)
+            alpha[e] = 0.0 if place_x[e] >= 0 or low[e] == high[e] else -alpha[e]
         step, kind, which, end = _entering(
             sizes, active, rho, alpha, direction, place_x, x, low, high, y, z, price_low, price_high
         )
@@ -480,7 +513,7 @@ def solve(
         if leaving_kind == 2:
             room = price_high[leaving] - y[leaving] if direction > 0 else y[leaving] - price_low[leaving]
         if kind == 0 and room == np.inf:
-            if not fresh:
+            if not fresh and sizes[SINCE] > TRUSTED:
                 sizes[SINCE] = REFACTOR
                 continue
             ray[:] = 0.0
@@ -500,13 +533,13 @@ def solve(
             continue
         # the column of the tableau
         if kind == 1:
-            for t in range(k):
-                change[t] = 0.0
             for i in range(k):
-                value_i = _entry(active[i], which, G, positive, feature, cw, cm, cp, n, m)
-                if value_i != 0.0:
-                    for t in range(k):
-                        change[t] -= inverse[t, i] * value_i
+                column[i] = _entry(active[i], which, G, positive, feature, cw, cm, cp, n, m)
+            for t in range(k):
+                total = 0.0
+                for i in range(k):
+                    total += inverse[t, i] * column[i]
+                change[t] = -total
             pivot = alpha[which]
         else:
             for t in range(k):
@@ -555,10 +588,10 @@ def solve(
                 out_class[0 if positive[i] else 1] += by
                 for j in range(n):
                     out_m[j] += by * G[i, j]
+        by_margin[:] = 0.0
+        _add_margins(out_w, GT, n, m, by_margin)
         for i in range(m):
-            total = 0.0
-            for j in range(n):
-                total += G[i, j] * out_w[j]
+            total = by_margin[i]
             r[i] += move * total
             weight_row[i] = max(weight_row[i], total * total * scale)
         r[m] += move * out_class[0]
@@ -590,22 +623,22 @@ def solve(
 
 
 @njit(cache=True, fastmath=_SUMS)
-def _add_row(sizes, feature, cw, cm, cp, kink, y, place_row, j, w, mu, p, right):
+def _add_row(sizes, feature, cw, cm, cp, kink, y, r, place_row, j, w, mu, p, right, value):
     f = sizes[N_EXTRA]
     if f >= feature.shape[0]:
         return 0
     size = max(abs(w), abs(mu), abs(p))
     if size < 1e-6 or size > 1e6:
-        w, mu, p, right = w / size, mu / size, p / size, right / size
+        w, mu, p, right, value = w / size, mu / size, p / size, right / size, value / size
     q = sizes[N_ROWS] + 2 + f
     feature[f], cw[f], cm[f], cp[f] = j, w, mu, p
-    kink[q], y[q], place_row[q] = right, 0.0, -1
+    kink[q], y[q], r[q], place_row[q] = right, 0.0, value, -1
     sizes[N_EXTRA] = f + 1
     return 1
 
 
 @njit(cache=True, fastmath=_SUMS)
-def separate(sizes, G, feature, cw, cm, cp, kink, y, place_row, x, region, tolerance):
+def separate(sizes, G, feature, cw, cm, cp, kink, y, r, place_row, x, region, tolerance):
     """Add the rows that the relaxed solution breaks: bounds, ratios, products of bounds, tangents. How many."""
     n, m = sizes[N_FEATURES], sizes[N_ROWS]
     mu = np.zeros(n)
@@ -623,13 +656,18 @@ def separate(sizes, G, feature, cw, cm, cp, kink, y, place_row, x, region, toler
         wl, wu, ml, mh = region[3, j], region[4, j], region[5, j], region[6, j]
         w, g, p = s * x[j], s * mu[j], x[n + j]
         if g < ml - tolerance:
-            added += _add_row(sizes, feature, cw, cm, cp, kink, y, place_row, j, 0.0, s, 0.0, ml)
+            added += _add_row(sizes, feature, cw, cm, cp, kink, y, r, place_row, j, 0.0, s, 0.0, ml, g)
         if g > mh + tolerance:
-            added += _add_row(sizes, feature, cw, cm, cp, kink, y, place_row, j, 0.0, -s, 0.0, -mh)
+            added += _add_row(sizes, feature, cw, cm, cp, kink, y, r, place_row, j, 0.0, -s, 0.0, -mh, -g)
         if d_low > 0.0 and g < d_low * w - tolerance * (1.0 + d_low):
-            added += _add_row(sizes, feature, cw, cm, cp, kink, y, place_row, j, -s * d_low, s, 0.0, 0.0)
+            added += _add_row(
+                sizes, feature, cw, cm, cp, kink, y, r, place_row, j, -s * d_low, s, 0.0, 0.0, g - d_low * w
+            )
         if d_high < np.inf and g > d_high * w + tolerance * (1.0 + d_high):
-            added += _add_row(sizes, feature, cw, cm, cp, kink, y, place_row, j, s * d_high, -s, 0.0, 0.0)
+            added += _add_row(
+                sizes, feature, cw, cm, cp, kink, y, r, place_row, j, s * d_high, -s, 0.0, 0.0, d_high * w - g
+            )
+        true_w, true_g = w, g
         w, g = max(w, 0.0), max(g, 0.0)
         low, corner = p, 0
         if wl > 0.0 or ml > 0.0:
@@ -653,13 +691,20 @@ def separate(sizes, G, feature, cw, cm, cp, kink, y, place_row, x, region, toler
         if corner == 0 or low < p + 1e-5:
             continue
         if corner == 1:
-            added += _add_row(sizes, feature, cw, cm, cp, kink, y, place_row, j, -s * ml, -s * wl, 1.0, -wl * ml)
+            added += _add_row(
+                sizes, feature, cw, cm, cp, kink, y, r, place_row, j, -s * ml, -s * wl, 1.0, -wl * ml,
+                p - ml * true_w - wl * true_g,
+            )  # fmt: skip
         elif corner == 2:
-            added += _add_row(sizes, feature, cw, cm, cp, kink, y, place_row, j, -s * mh, -s * wu, 1.0, -wu * mh)
+            added += _add_row(
+                sizes, feature, cw, cm, cp, kink, y, r, place_row, j, -s * mh, -s * wu, 1.0, -wu * mh,
+                p - mh * true_w - wu * true_g,
+            )  # fmt: skip
         else:
             added += _add_row(
-                sizes, feature, cw, cm, cp, kink, y, place_row, j, -2.0 * t * a * s, -2.0 * t * b * s, 1.0, -t * t
-            )
+                sizes, feature, cw, cm, cp, kink, y, r, place_row, j, -2.0 * t * a * s, -2.0 * t * b * s, 1.0, -t * t,
+                p - 2.0 * t * (a * true_w + b * true_g),
+            )  # fmt: skip
     return added
 
 
@@ -667,6 +712,7 @@ def separate(sizes, G, feature, cw, cm, cp, kink, y, place_row, x, region, toler
 def relax(
     sizes,
     G,
+    GT,
     positive,
     feature,
     cw,
@@ -696,11 +742,14 @@ def relax(
     """Solve, add the rows that the solution breaks, and solve again; returns (status, value, pivots)."""
     total = 0
     turn = 0
-    separate(sizes, G, feature, cw, cm, cp, kink, y, place_row, x, region, 1e-8)  # what is new since the last solution
+    separate(
+        sizes, G, feature, cw, cm, cp, kink, y, r, place_row, x, region, 1e-8
+    )  # what is new since the last solution
     while True:
         status, value, pivots = solve(
             sizes,
             G,
+            GT,
             positive,
             feature,
             cw,
@@ -724,11 +773,11 @@ def relax(
             ray,
             most - total,
             cutoff,
-            True,
+            turn > 0,
         )
         total += pivots
         turn += 1
         if status != OPTIMAL or turn > rounds:
             return status, value, total
-        if separate(sizes, G, feature, cw, cm, cp, kink, y, place_row, x, region, 1e-8) == 0:
+        if separate(sizes, G, feature, cw, cm, cp, kink, y, r, place_row, x, region, 1e-8) == 0:
             return status, value, total

@@ -21,8 +21,9 @@ _CUTOFF = 1 + 2e-5
 # With violations below the first number a relaxed solution is a candidate, to be examined; below the second there are none.
 _NEARLY = 1e-4
 _COMPLEMENTARY = 1e-7
-_STRONG_CANDIDATES = 8
-_PROBE_PIVOTS = 40
+_STRONG_CANDIDATES = 6
+_PROBE_PIVOTS, _NODE_PIVOTS, _FIRST_PIVOTS = 40, 3000, 5000
+_LEAST_RATIO, _LARGEST_RATIO = 1e-7, 1e7  # d_j beyond these are not split at: floats would not tell them apart
 _WORTH_ASKING = 0.1  # violations below this part of the largest one are not candidates
 _DEEPEST = 400
 
@@ -86,6 +87,9 @@ class Vanishing:
 
 
 Proof = Leaf | Split | Vanishing
+
+# What strong branching found of a kind and an item: the product of the gains, and the half to be refuted first.
+Scores = dict[tuple[int, int], tuple[float, Fact]]
 
 
 class Refutation(NamedTuple):
@@ -219,10 +223,25 @@ class Tree:
 
     # --- refuting ---
 
-    def _refuted(self, status: int, value: float) -> Refutation | None:
-        """The leaf, if the prices of the linear program refute the node."""
-        found = self._pair(status, value)
-        return None if found is None else self._leaf(*found)
+    def _relax(self, pivots: int, rounds: int = 4) -> tuple[int, float, tuple[FloatArray, FloatArray] | None]:
+        """Solve the linear program: its status, its value and, where its prices refute the node, the pair.
+
+        Prices that should refute it and do not are the work of rounding: the inverse, then the basis, is made anew.
+        """
+        for remedy in (None, self.lp.distrust, self.lp.restart):
+            if remedy is not None:
+                remedy()
+            status, value = self.lp.relax(self.region, pivots, _CUTOFF, rounds)
+            pair = self._pair(status, value)
+            if pair is not None or status not in (simplex.INFEASIBLE, simplex.CUT_OFF):
+                return status, value, pair
+            pivots = max(pivots, _FIRST_PIVOTS)
+        return simplex.STOPPED, 0.0, None
+
+    def _refuted(self, pivots: int) -> tuple[Refutation | None, float]:
+        """The leaf, if the linear program refutes what is known, and the program's value."""
+        _, value, pair = self._relax(pivots)
+        return None if pair is None else self._leaf(*pair), value
 
     def _pair(self, status: int, value: float) -> tuple[FloatArray, FloatArray] | None:
         if status not in (simplex.INFEASIBLE, simplex.CUT_OFF):
@@ -278,8 +297,7 @@ class Tree:
         self.budget.check(self.programs)
         mark = self.count
         self.push(fact)
-        status, value = self.lp.relax(self.region, _PROBE_PIVOTS, _CUTOFF, 1)
-        found = self._pair(status, value)
+        status, value, found = self._relax(_PROBE_PIVOTS, 1)
         refutation = None
         if found is not None:
             if floor is not None:
@@ -335,8 +353,7 @@ class Tree:
 
     def _presolve(self, fixed: list[_Fixed]) -> Refutation | None:
         """Signs, rows and bounds that the root forces, to a fixpoint."""
-        status, value = self.lp.relax(self.region, 5000, _CUTOFF)
-        found = self._refuted(status, value)
+        found, _ = self._refuted(_FIRST_PIVOTS)
         if found is not None:
             return found
         for _ in range(3):
@@ -350,9 +367,9 @@ class Tree:
         return None
 
     def _again(self, fixed: list[_Fixed]) -> Refutation | None:
-        status, value = self.lp.relax(self.region, 5000, _CUTOFF)
+        found, _ = self._refuted(_FIRST_PIVOTS)
         self.lp.forget_slack_rows(0.3)
-        return self._refuted(status, value)
+        return found
 
     def _try(
         self, fact: Fact, saved: Snapshot, fixed: list[_Fixed], floor: float | None = None
@@ -429,10 +446,10 @@ class Tree:
         """Refute what is known now; the linear program and the trail are left as they were, but for the former's basis."""
         self.nodes += 1
         mark, fixed = self.count, list[_Fixed]()
+        scores: Scores = {}
         while True:
             self.budget.check(self.programs)
-            status, value = self.lp.relax(self.region, 3000, _CUTOFF)
-            found = self._refuted(status, value)
+            found, value = self._refuted(_NODE_PIVOTS)
             if found is not None:
                 self.refuted_share += share
                 return self._close(found, fixed, mark)
@@ -453,7 +470,7 @@ class Tree:
             if self.at_node is not None:
                 self.at_node(w, mu)
             known = self.count
-            found, branch = self._strong_branching(value, w, mu, features, states, fixed)
+            found, branch = self._strong_branching(value, w, mu, features, states, fixed, scores)
             if found is not None:
                 self.refuted_share += share
                 return self._close(found, fixed, mark)
@@ -520,11 +537,19 @@ class Tree:
         return Refutation(proof, (first.needed | second.needed) - {mark})
 
     def _strong_branching(
-        self, value: float, w: FloatArray, mu: FloatArray, features: FloatArray, states: FloatArray, fixed: list[_Fixed]
+        self,
+        value: float,
+        w: FloatArray,
+        mu: FloatArray,
+        features: FloatArray,
+        states: FloatArray,
+        fixed: list[_Fixed],
+        scores: Scores,
     ) -> tuple[Refutation | None, Fact | None]:
         """A refutation, or the fact to branch on, or neither where something was fixed or nothing is left.
 
-        Signs, ratios and rows compete, in the order of their violations, which have one unit.
+        Signs, ratios and rows compete, in the order of their violations, which have one unit. ``scores`` are kept while
+        a node lasts.
         """
         sizes = np.concatenate([features, states])
         least = max(_COMPLEMENTARY, _WORTH_ASKING * sizes.max())
@@ -537,6 +562,12 @@ class Tree:
             if fact is None:
                 continue
             asked += 1
+            key = (fact.kind, fact.item)
+            if key in scores:  # asked before something was fixed at this node: as good as new
+                score, first = scores[key]
+                if score > best_score:
+                    best, best_score = (fact if fact.kind == kernel.D_HIGH else first), score
+                continue
             gains = []
             for side in (fact, opposite(fact)):
                 refutation, side, reached = self._probe(side, saved)
@@ -544,8 +575,10 @@ class Tree:
                     return (refutation if self._fix(side, refutation, fixed) else None), None
                 gains.append(max(reached - value, 1e-6))
             score = gains[0] * gains[1]
+            first = fact if gains[0] >= gains[1] else opposite(fact)
+            scores[key] = score, first
             if score > best_score:
-                best, best_score = (fact if gains[0] >= gains[1] else opposite(fact)), score
+                best, best_score = first, score
         return None, best
 
     def _question(self, number: int, w: FloatArray, mu: FloatArray) -> Fact | None:
@@ -556,7 +589,7 @@ class Tree:
         if not self.region[kernel.SIGN, number]:
             return Fact(kernel.SIGN, number, 1.0 if w[number] > 0 else -1.0)
         low, high = self.region[kernel.D_LOW, number], self.region[kernel.D_HIGH, number]
-        ratio = abs(mu[number]) / max(abs(w[number]), 1e-12)
+        ratio = min(max(abs(mu[number]) / max(abs(w[number]), 1e-12), _LEAST_RATIO), _LARGEST_RATIO)
         for bits in (12, 26):  # short numbers make short certificates
             for up in (True, False):
                 if low < (at := _short(ratio, up=up, bits=bits)) < high:

@@ -126,3 +126,21 @@ def test_rows_of_features_that_are_slack_are_forgotten_without_a_change():
             lp.forget_slack_rows(1e-6)
             assert int(lp.sizes[simplex.N_EXTRA]) <= before
             assert by_highs(lp).fun == pytest.approx(value, abs=1e-6)  # what is left has the same optimum
+
+
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("remedy", ["distrust", "restart"])
+def test_a_new_inverse_and_a_new_basis_lead_to_the_same_value(soft, remedy):
+    compared = 0
+    for lp, region in a_walk_of_facts(1, soft):
+        first = lp.relax(region)
+        saved = lp.save()
+        getattr(lp, remedy)()
+        again = lp.relax(region)
+        assert again[0] == first[0]
+        if first[0] != simplex.OPTIMAL:
+            break
+        assert again[1] == pytest.approx(first[1], abs=1e-6)
+        lp.restore(saved)
+        compared += 1
+    assert compared > 3
