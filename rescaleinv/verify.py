@@ -56,6 +56,16 @@ so that a leaf for which this fails is empty. Where all rows that may have a_i >
 sign of feature j, h.mu <= 0 (as sum a_i y_i = 0) although no h_j mu_j is negative: these mu_j are 0, hence these w_j are.
 No classifier of the closure has the value 0, the closure is connected, and one rescaling is shown: all have its sign.
 
+Claims "with nu" are about every rescaling with the soft margin that has no scale: about every classifier (w, b) that, with
+some rho, minimises 1/2 sum_j d_j w_j^2 - rho + sum_i k_i xi_i with y_i (w.x_i + b) >= rho - xi_i, xi_i >= 0, and caps k_i =
+c_i / (nu sum c) for row weights c_i. By its optimality conditions there are multipliers 0 <= a_i <= k_i, half of them in
+each class, with d_j w_j = mu_j = sum_i a_i y_i x_ij; a_i > 0 only where xi_i makes the margin tight, and a_i = k_i where
+xi_i > 0. So a and d give w, and the rows with 0 < a and with a < k give the interval of each class's score at margin rho,
+hence all optimal b: a verdict is about every one of them. The tree is the one above, with margins and b divided by rho:
+each row has a_i = 0 or G_i.w <= 1, and a_i = k_i or G_i.w >= 1; sum_j w_j mu_j = 1 - sum_i k_i xi_i. If r_i <= k_i for
+the rows that may fall short of their margin, then W.w >= sum_i r_i - sum_i k_i xi_i, and the inequality of a leaf is the
+same, with the least v.mu over multipliers that have caps.
+
 The format is specified in docs/certificates.md.
 """
 
@@ -402,12 +412,15 @@ class Scope:
     """The classifiers that a claim is about.
 
     ``groups`` has the group of each feature and ``factors`` the least and largest factor of each group; None where the
-    claim is about every rescaling. ``penalties`` has one penalty per training row; None for a hard margin.
+    claim is about every rescaling. ``penalties`` has one penalty per training row, ``nu`` the soft margin without a scale
+    and ``row_weights`` the weights of the rows that it goes with (None: all alike); both None for a hard margin.
     """
 
     groups: tuple[int, ...] | None = None
     factors: tuple[tuple[Fraction, Fraction], ...] | None = None
     penalties: tuple[Fraction, ...] | None = None
+    nu: Fraction | None = None
+    row_weights: tuple[Fraction, ...] | None = None
 
     def __str__(self) -> str:
         if self.groups is None or self.factors is None:
@@ -418,6 +431,13 @@ class Scope:
             rescalings = "factors " + _listed([f"{g}: {_range_text(*ends)}" for g, ends in enumerate(self.factors)])
         if self.groups is not None and self.factors is not None and len(self.factors) < len(self.groups):
             rescalings += f" of {len(self.factors)} groups {_listed(list(map(str, self.groups)))}"
+        if self.nu is not None:
+            weights = (
+                ""
+                if self.row_weights is None
+                else f", row weights {_range_text(min(self.row_weights), max(self.row_weights))}"
+            )
+            return f"{rescalings}, nu = {_brief(self.nu)}{weights}"
         if self.penalties is None:
             return f"{rescalings}, hard margin"
         least, most = min(self.penalties), max(self.penalties)
@@ -1175,7 +1195,8 @@ _Feature = tuple[int, Fraction, Fraction | None, Fraction, Fraction | None, Frac
 _NOTHING_KNOWN: _Feature = (0, Fraction(0), None, Fraction(0), None, Fraction(0), None)
 # The position of the lower bound in it, for each kind of split at a number.
 _BOUNDED = {"ratio": 1, "weight": 3, "gradient": 5}
-_IS_OUT, _IS_AT_MOST_1 = 1, 2  # what is known of a row: its multiplier is 0; its margin is at most 1
+# What is known of a row: its multiplier is 0; its margin is at most 1; its multiplier is at the cap; margin at least 1.
+_IS_OUT, _IS_AT_MOST_1, _IS_IN, _IS_AT_LEAST_1 = 1, 2, 4, 8
 
 
 def _smaller(*bounds: Fraction | None) -> Fraction | None:
@@ -1238,10 +1259,15 @@ def _largest_term(W: Fraction, v: Fraction, known: _Feature) -> Fraction:
 
 
 class _PointInTree:
-    """The rows seen from a point, and what is known at a node of its tree; facts are undone on the way back."""
+    """The rows seen from a point, and what is known at a node of its tree; facts are undone on the way back.
 
-    def __init__(self, training: _Training, point: list[Fraction]) -> None:
-        self.labels = training.labels
+    ``caps`` are those of the multipliers, one per row; None for a hard margin.
+    """
+
+    def __init__(self, training: _Training, point: list[Fraction], caps: list[Fraction] | None = None) -> None:
+        self.labels, self.caps = training.labels, caps
+        numbers, common = _over_one_denominator(caps or [])
+        self.whole_caps, self.whole_half = [2 * number for number in numbers], common  # over twice the denominator
         self.rows, self.units = _seen_from(training, point)
         self.words = max(_words(*row) for row in self.rows)
         self.features: list[_Feature] = [_NOTHING_KNOWN] * training.n_features
@@ -1274,6 +1300,10 @@ class _PointInTree:
             _require(which < len(self.rows), "there is no such row")
             state = self.states[which]
             return [partial(self.know, self.states, which, state | bit) for bit in (_IS_OUT, _IS_AT_MOST_1)]
+        if kind == "cap" and len(split) == 2 and self.caps is not None:
+            _require(which < len(self.rows), "there is no such row")
+            state = self.states[which]
+            return [partial(self.know, self.states, which, state | bit) for bit in (_IS_IN, _IS_AT_LEAST_1)]
         _require(which < len(self.features), "there is no such feature")
         if kind == "sign" and len(split) == 2:
             known, *rest = self.features[which]
@@ -1287,11 +1317,22 @@ class _PointInTree:
 
     def require_vanishing(self, record: Any) -> None:
         """The weights of some features are 0, because h.mu can't be positive: know it."""
-        h_record, t_text = _fields(record, "a direction", "h t")
-        h, t = _multipliers(h_record, "h", len(self.features)), _number(t_text, "t")
+        h_record, *t_texts = _fields(record, "a direction", "h t" if self.caps is None else "h")
+        h = _multipliers(h_record, "h", len(self.features))
         _require(bool(h), "h is 0")
         for j, value in h.items():
             _require(value * self.features[j][0] > 0, f"h has another sign than feature {j}, or its sign is unknown")
+        if self.caps is None:
+            self._require_no_gain(h, _number(t_texts[0], "t"))
+        else:
+            least = self._least_gradient({j: -value for j, value in h.items()})
+            _require(least is not None, "no multipliers are left: a leaf is needed")
+            _require(least is None or least >= 0, "h.mu may be positive")
+        for j in h:
+            self.know_bound(j, 4, Fraction(0))
+
+    def _require_no_gain(self, h: dict[int, Fraction], t: Fraction) -> None:
+        """Hard margin: h.G_i + t y_i <= 0 for every row that may have a multiplier."""
         (*numbers, offset), _ = _over_one_denominator(
             [*(_product(value, Fraction(1, self.units[j])) for j, value in h.items()), t]
         )
@@ -1300,8 +1341,6 @@ class _PointInTree:
             if not self.states[i] & _IS_OUT:
                 total = _dot(numbers, (row[j] for j in h)) + y * offset
                 _require(total <= 0, f"row {i}, which may have a multiplier, is on the other side")
-        for j in h:
-            self.know_bound(j, 4, Fraction(0))
 
     def require_empty(self, leaf: Any) -> None:
         """Do the prices of the leaf prove that there is nothing at this node?"""
@@ -1309,9 +1348,11 @@ class _PointInTree:
         r = _multipliers(r_record, "r", len(self.rows))
         v = _multipliers(v_record, "v", len(self.features))
         for i, price in r.items():
-            _require(price >= 0 or bool(self.states[i] & _IS_AT_MOST_1), f"r[{i}] is negative")
+            _require(price >= 0 or bool(self.states[i] & (_IS_AT_MOST_1 | _IS_IN)), f"r[{i}] is negative")
+            if self.caps is not None and not self.states[i] & (_IS_AT_LEAST_1 | _IS_OUT):
+                _require(price <= self.caps[i], f"r[{i}] is more than the cap")
         least = self._least_gradient(v)
-        if least is None:  # a class has no row that may have a multiplier
+        if least is None:  # there are no multipliers
             return
         regions: list[_Feature] = []
         for known in self.features:
@@ -1335,9 +1376,16 @@ class _PointInTree:
         _require(gain - _total(losses) > 1, "the inequality that would exclude it does not fail")
 
     def _least_gradient(self, v: dict[int, Fraction]) -> Fraction | None:
-        """The least v.mu, half of it from either class; None where no row of a class may have a multiplier."""
+        """The least v.mu, half of it from either class; None where a class can't have as much."""
         numbers, common = _over_one_denominator(_product(value, Fraction(1, self.units[j])) for j, value in v.items())
         _spend(len(self.rows) * (len(v) + 1) * _steps(self.words, _words(*numbers)))
+        if self.caps is not None:
+            values = [_dot(numbers, (row[j] for j in v)) for row in self.rows]
+            _spend(len(values) * (4 + _steps(_words(self.whole_half, *self.whole_caps), _words(*values))))
+            halves = [self._least_half(values, side) for side in (1, -1)]
+            if halves[0] is None or halves[1] is None:
+                return None
+            return Fraction(halves[0] + halves[1], 2 * self.whole_half * common)
         total = 0
         for side in (1, -1):
             values = [
@@ -1350,6 +1398,28 @@ class _PointInTree:
             total += min(values)
         return Fraction(total, 2 * common)
 
+    def _least_half(self, values: list[int], side: int) -> int | None:
+        """The least sum of a_i values_i over one class, times twice the caps' denominator: half of Σ a is there, rows that
+        are in are at their caps, and of the others the cheap ones come first."""
+        left, total, free = self.whole_half, 0, []
+        for i, (y, state) in enumerate(zip(self.labels, self.states, strict=True)):
+            if y != side or (state & _IS_OUT and not state & _IS_IN):
+                continue
+            if state & _IS_OUT:
+                return None
+            if state & _IS_IN:
+                left -= self.whole_caps[i]
+                total += self.whole_caps[i] * values[i]
+            else:
+                free.append(i)
+        if left < 0:
+            return None
+        for i in sorted(free, key=values.__getitem__):
+            part = min(left, self.whole_caps[i])
+            left -= part
+            total += part * values[i]
+        return None if left else total
+
 
 def _check_tree(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
     _require(claim in ("strongly positive", "strongly negative"), f"a tree does not prove {claim!a}")
@@ -1357,8 +1427,13 @@ def _check_tree(evidence: Any, claim: str, point: list[Fraction], training: _Tra
     value = _decision(*_check_maximum_margin(classifier, "evidence.classifier", training), point)
     has_sign = value > 0 if claim == "strongly positive" else value < 0
     _require(has_sign, "evidence.classifier does not have the sign of the claim at the point")
+    _require_excluded(tree, _PointInTree(training, point))
+    return Scope()
+
+
+def _require_excluded(tree: Any, node: _PointInTree) -> None:
+    """Does the tree exclude that any classifier of the closure has the value 0 at the point?"""
     _require(isinstance(tree, list), "evidence.tree is not a list")
-    node = _PointInTree(training, point)
     waiting: list[tuple[int, Callable[[], None] | None]] = [(0, None)]
     for number, entry in enumerate(tree):
         _require(bool(waiting), f"evidence.tree[{number}] is more than there is to exclude")
@@ -1380,7 +1455,91 @@ def _check_tree(evidence: Any, claim: str, point: list[Fraction], training: _Tra
         except Refused as error:
             raise Refused(f"evidence.tree[{number}]: {error}") from error
     _require(not waiting, "evidence.tree leaves something out")
-    return Scope()
+
+
+# ==== Kinds "nu-tree" and "nu-two-rescalings": every rescaling, with a soft margin that has no scale ====================
+
+
+class _NuMargin:
+    """The margin that the evidence states: nu, the weights of the rows, and the caps that follow."""
+
+    def __init__(self, record: Any, training: _Training) -> None:
+        nu_text, weight_texts = _fields(record, "evidence.margin", "nu row_weights")
+        nu, m = _number(nu_text, "evidence.margin.nu"), len(training.rows)
+        _require(nu > 0, "evidence.margin.nu is not positive")
+        if weight_texts is None:
+            weights = None
+            self.caps = [1 / (nu * m)] * m
+        else:
+            weights = _numbers(weight_texts, "evidence.margin.row_weights", m)
+            for i, weight in enumerate(weights):
+                _require(weight > 0, f"evidence.margin.row_weights[{i}] is not positive")
+            total = _product(nu, _total(weights))
+            self.caps = [_product(weight, 1 / total) for weight in weights]
+        self.scope = Scope(nu=nu, row_weights=None if weights is None else tuple(weights))
+
+    def values(self, record: Any, what: str, training: _Training, point: list[Fraction]) -> tuple[Fraction, Fraction]:
+        """The least and the largest decision value of the optimal classifiers at a rescaling, up to a common factor.
+
+        The multipliers must be optimal there; no intercept is stated, since all optimal ones follow.
+        """
+        n, rows = training.n_features, training.signed
+        multiplier_texts, rescaling_texts = _fields(record, what, "multipliers inverse_squared_rescaling")
+        inverse_squared = _numbers(rescaling_texts, f"{what}.inverse_squared_rescaling", n)
+        for j, d in enumerate(inverse_squared):
+            _require(d > 0, f"{what}: the rescaling of feature {j} is not positive")
+        multipliers = _multipliers(multiplier_texts, f"{what}.multipliers", len(rows))
+        for i, value in multipliers.items():
+            _require(0 < value <= self.caps[i], f"{what}: the multiplier of row {i} is not positive or above its cap")
+        for side in (1, -1):
+            half = _total(value for i, value in multipliers.items() if training.labels[i] == side)
+            _require(half == Fraction(1, 2), f"{what}: the multipliers of a class do not add up to 1/2")
+        numbers, common = _over_one_denominator(multipliers.values())
+        _spend(len(numbers) * n * _steps(training.words, _words(*numbers)))
+        slopes = [_dot(numbers, (rows[i][j] for i in multipliers)) for j in range(n)]
+        weights = [
+            _product(Fraction(slope, common * unit), 1 / d)
+            for slope, unit, d in zip(slopes, training.units, inverse_squared, strict=True)
+        ]
+        _require(any(weights), f"{what}: all weights are 0, so that the reduced hulls meet")
+        classifier, denominator = _over_one_denominator(_in_units([*weights, Fraction(0)], training.units))
+        _spend(len(rows) * n * _steps(training.words, _words(*classifier)))
+        ends: dict[int, tuple[int, int]] = {}
+        scores = [_dot(row, classifier) for row in rows]
+        for side in (1, -1):
+            members = [i for i, y in enumerate(training.labels) if y == side]
+            least = max(scores[i] for i in members if i in multipliers)
+            above = [scores[i] for i in members if multipliers.get(i, Fraction(0)) < self.caps[i]]
+            _require(bool(above), f"{what}: every row of a class is at its cap, so that the intercept has no bound")
+            _require(least <= min(above), f"{what}: the multipliers are not optimal at this rescaling")
+            ends[side] = least, min(above)
+        score = _total(_product(w, x) for w, x in zip(weights, point, strict=True))
+        lowest = _total([score, Fraction(ends[-1][0] - ends[1][1], 2 * denominator)])
+        highest = _total([score, Fraction(ends[-1][1] - ends[1][0], 2 * denominator)])
+        return lowest, highest
+
+
+def _check_nu_two_rescalings(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
+    _require(claim == "neutral with nu", f"two rescalings with nu that disagree prove 'neutral with nu', not {claim!a}")
+    _, record, positive, negative = _fields(evidence, "evidence", "kind margin positive negative")
+    margin = _NuMargin(record, training)
+    lowest, _largest = margin.values(positive, "evidence.positive", training, point)
+    _require(lowest >= 0, "evidence.positive does not label the point positive with every optimal intercept")
+    _least, highest = margin.values(negative, "evidence.negative", training, point)
+    _require(highest < 0, "evidence.negative does not label the point negative with every optimal intercept")
+    return margin.scope
+
+
+def _check_nu_tree(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
+    claims = {"strongly positive with nu": 1, "strongly negative with nu": -1}
+    _require(isinstance(claim, str) and claim in claims, f"a tree with nu does not prove {claim!a}")
+    _, record, classifier, tree = _fields(evidence, "evidence", "kind margin classifier tree")
+    margin = _NuMargin(record, training)
+    lowest, highest = margin.values(classifier, "evidence.classifier", training, point)
+    has_sign = lowest > 0 if claims[claim] > 0 else highest < 0
+    _require(has_sign, "evidence.classifier does not have the sign of the claim at the point")
+    _require_excluded(tree, _PointInTree(training, point, margin.caps))
+    return margin.scope
 
 
 # ==== Certificates ======================================================================================================
@@ -1393,6 +1552,8 @@ _KINDS: dict[str, Callable[[Any, str, list[Fraction], _Training, _Known], Scope]
     "cover": _check_cover,
     "two-labels": _check_two_labels,
     "tree": _check_tree,
+    "nu-two-rescalings": _check_nu_two_rescalings,
+    "nu-tree": _check_nu_tree,
 }
 
 
@@ -1474,7 +1635,7 @@ def _training_of(record: Any, given: _Training | None, known: _Known) -> tuple[_
 
 _CODES = {"strongly positive": 1, "strongly negative": -1, "neutral": 0, "unknown": 2}
 _WORDS = {code: words for words, code in _CODES.items()}
-_SCOPE_SUFFIX = " within the range"
+_SCOPE_SUFFIX = re.compile(" (within the range|with nu)$")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _MOST_ROWS_NAMED = 10
 
@@ -1621,7 +1782,7 @@ class _Coverage:
         """Take note of a claim that was proved; returns the rows that have its point."""
         rows = self.points.rows_of(claim.question.point)
         for row in rows:
-            self.proved[row].add(_CODES[claim.removesuffix(_SCOPE_SUFFIX)])
+            self.proved[row].add(_CODES[_SCOPE_SUFFIX.sub("", claim)])
         if rows:
             question = claim.question
             self.settings[question.training_sha256, question.scope, question.reading] = None

@@ -98,6 +98,24 @@ def _by_trees():
     return found
 
 
+def _with_nu():
+    """Every rescaling with a soft margin that has no scale."""
+    from rescaleinv import TrainingSet
+    from rescaleinv.engines.staged import StagedEngine
+    from rescaleinv.theory.nu_margin import NuMargin, largest_nu, least_nu
+
+    found = {}
+    for seed, share in ((2, 0.5), (5, 0.3), (9, 0.1)):
+        training_set = TrainingSet(*overlapping(seed, n_features=2 + seed % 2, n_rows=10 + seed % 4))
+        weights = None if seed != 2 else 1.0 + np.arange(training_set.n_rows) % 3
+        least, largest = least_nu(training_set, weights), float(largest_nu(training_set, weights))
+        margin = NuMargin.of(training_set, least + share * (largest - least), weights)
+        engine = StagedEngine(training_set, nu=margin, max_programs=2000, progress=False)
+        points = np.random.default_rng(seed).integers(-5, 6, (16, training_set.n_features)) / 2
+        found |= _certificates(engine, points, f"nu {seed}")
+    return found
+
+
 def fresh():
     """What ``stored`` has, made now."""
     complexes, certificates = {}, {}
@@ -106,7 +124,7 @@ def fresh():
         for key, content in found.items():
             refers = content["evidence"]["kind"] == "complex"
             certificates[key] = {"complex": name if refers else None, "content": content}
-    for key, content in _by_trees().items():
+    for key, content in (_by_trees() | _with_nu()).items():
         certificates[key] = {"complex": None, "content": content}
     for key, content in _within_ranges().items():
         certificates[key] = {"complex": None, "content": content}
@@ -122,10 +140,13 @@ def stored():
     found = json.loads(STORE.read_text(encoding="utf-8"))
     certificates = found["certificates"]
     for key, record in list(certificates.items()):
-        split = {"cover": split_cover, "tree": split_tree}.get(record["content"]["evidence"]["kind"])
+        split = {"cover": split_cover, "tree": split_tree, "nu-tree": split_tree}.get(
+            record["content"]["evidence"]["kind"]
+        )
         if split is not None:
             certificates[f"{key}, split"] = {"complex": None, "content": split(record["content"])}
     certificates["tree with directions"] = {"complex": None, "content": tree_with_directions()}
+    certificates["nu tree with directions"] = {"complex": None, "content": nu_tree_with_directions()}
     certificates["a row at the origin"] = {"complex": None, "content": row_at_the_origin()}
     return found
 
@@ -158,6 +179,8 @@ def split_tree(content):
         ["row", 1],
         ["weight", 1, "3/2"],
     ]
+    if content["evidence"]["kind"] == "nu-tree":
+        splits += [["cap", 0], ["cap", 2], ["row", 2]]
     tree[first : first + 1] = [entry for split in splits for entry in (split, leaf)] + [leaf]
     return content
 
@@ -181,6 +204,27 @@ def tree_with_directions():
     tree += [["sign", 1], *other_side, {"r": {"1": "2"}, "v": {}}]
     evidence = {"kind": "tree", "classifier": classifier, "tree": tree}
     return _certificate("strongly positive", ["3", "3"], [["1", "1"], ["-1", "-1"]], [1, -1], evidence)
+
+
+def nu_tree_with_directions():
+    """The same rows twice with nu = 1/4, so that each cap is 1: the same tree, with prices shared by equal rows."""
+    content = copy.deepcopy(tree_with_directions())
+    rows, labels = [["1", "1"], ["-1", "-1"]] * 2, [1, -1] * 2
+    content["training"] |= {"rows": rows, "labels": labels}
+    quarter = {str(i): "1/4" for i in range(4)}
+    nothing = {"r": {str(i): "1" for i in range(4)}, "v": {}}
+    one_side = [{"h": {"0": "1", "1": "-1"}}, nothing]
+    other_side = [{"h": {"0": "-1", "1": "1"}}, nothing]
+    positive, negative = ({"r": {str(i): "3/4" for i in (k, k + 2)}, "v": {}} for k in (0, 1))
+    short = [{"r": {**positive["r"], "0": "3/2"}, "v": {}}]
+    tree = [["sign", 0], ["sign", 1], ["cap", 0], positive, *short, *one_side]
+    tree += [["sign", 1], *other_side, ["row", 1], negative, negative]
+    content["claim"] += " with nu"
+    margin = {"nu": "1/4", "row_weights": None}
+    classifier = {"multipliers": quarter, "inverse_squared_rescaling": ["1", "1"]}
+    content["evidence"] = {"kind": "nu-tree", "margin": margin, "classifier": classifier, "tree": tree}
+    with_hashes(content)
+    return content
 
 
 def row_at_the_origin():
@@ -242,7 +286,7 @@ def at(content, path):
 
 
 CLAIMS = ["neutral", "strongly positive", "strongly negative"]
-CLAIMS += [f"{claim} within the range" for claim in CLAIMS]
+CLAIMS += [f"{claim} {scope}" for claim in CLAIMS for scope in ("within the range", "with nu")]
 
 
 def _nudged(value, rng):

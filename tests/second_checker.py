@@ -179,6 +179,12 @@ def _proves(text, rows_text, complexes):
         need(claim in ("strongly positive within the range", "strongly negative within the range"))
         need(in_given_units(rows))
         covered(evidence, rows, p, 1 if "positive" in claim else -1)
+    elif kind == "nu-two-rescalings":
+        need(claim == "neutral with nu")
+        nu_two_rescalings(evidence, rows, p)
+    elif kind == "nu-tree":
+        need(claim in ("strongly positive with nu", "strongly negative with nu"))
+        nu_tree_of(evidence, rows, p, claim)
     else:
         need(kind == "two-labels" and claim == "neutral within the range" and in_given_units(rows))
         two_labels(evidence, rows, p)
@@ -386,6 +392,7 @@ class Node:
         self.least = {kind: [Fraction(0)] * n for kind in ("ratio", "weight", "gradient")}
         self.most = {kind: [None] * n for kind in ("ratio", "weight", "gradient")}
         self.out, self.at_most_1 = [False] * m, [False] * m
+        self.inside, self.at_least_1 = [False] * m, [False] * m
 
     def with_fact(self, **facts):
         node = copy.deepcopy(self)
@@ -473,6 +480,10 @@ def tree_of(evidence, rows, p, claim):
     w, b = optimal(classifier, rows)
     value = dot(w, p) + b
     need(value > 0 if claim == "strongly positive" else value < 0)
+    excluded(tree, rows, p, None)
+
+
+def excluded(tree, rows, p, caps):
     need(type(tree) is list)
     g = [[y * (a - c) for a, c in zip(x, p, strict=True)] for x, y in zip(rows.x, rows.y, strict=True)]
     stack = [Node(rows.n, rows.m)]
@@ -480,22 +491,25 @@ def tree_of(evidence, rows, p, claim):
         need(stack)
         node = stack.pop()
         if type(entry) is list:
-            stack += halves(entry, node, rows)
+            stack += halves(entry, node, rows, caps)
         else:
             need(type(entry) is dict)
             if "h" in entry:
-                stack.append(vanishing(entry, node, rows, g))
+                stack.append(vanishing(entry, node, rows, g, caps))
             else:
-                exclude(entry, node, rows, g)
+                exclude(entry, node, rows, g, caps)
     need(not stack)
 
 
-def halves(entry, node, rows):
+def halves(entry, node, rows, caps):
     need(len(entry) in (2, 3) and is_integer(entry[1]) and entry[1] >= 0)
     kind, k = entry[:2]
     if kind == "row":
         need(len(entry) == 2 and k < rows.m)
         return [node.with_fact(at_most_1=(k, True)), node.with_fact(out=(k, True))]
+    if kind == "cap":
+        need(caps is not None and len(entry) == 2 and k < rows.m)
+        return [node.with_fact(at_least_1=(k, True)), node.with_fact(inside=(k, True))]
     need(k < rows.n)
     if kind == "sign":
         need(len(entry) == 2 and node.sign[k] == 0)
@@ -506,23 +520,33 @@ def halves(entry, node, rows):
     return [node.at_least(kind, k, at), node.at_most(kind, k, at)]
 
 
-def vanishing(entry, node, rows, g):
-    h, t = fields(entry, "h", "t")
-    h, t = by_row(h, rows.n), exact(t)
+def vanishing(entry, node, rows, g, caps):
+    h, *t = fields(entry, "h", *(["t"] if caps is None else []))
+    h, t = by_row(h, rows.n), [exact(text) for text in t]
     need(h and all(value * node.sign[j] > 0 for j, value in h.items()))
-    for i in range(rows.m):
-        need(node.out[i] or sum(value * g[i][j] for j, value in h.items()) + t * rows.y[i] <= 0)
+    if caps is None:
+        for i in range(rows.m):
+            need(node.out[i] or sum(value * g[i][j] for j, value in h.items()) + t[0] * rows.y[i] <= 0)
+    else:
+        least = least_gradient({j: -value for j, value in h.items()}, node, rows, g, caps)
+        need(least is not None and -least <= 0)
     for j in h:
         node = node.at_most("weight", j, Fraction(0))
     return node
 
 
-def exclude(entry, node, rows, g):
+def exclude(entry, node, rows, g, caps):
     r, v = fields(entry, "r", "v")
     r, v = by_row(r, rows.m), by_row(v, rows.n)
-    need(all(value >= 0 or node.at_most_1[i] for i, value in r.items()))
+    need(all(value >= 0 or node.at_most_1[i] or node.inside[i] for i, value in r.items()))
     total = sum(r.values(), Fraction(0))
-    for label in (1, -1):
+    if caps is not None:
+        need(all(value <= caps[i] or node.at_least_1[i] or node.out[i] for i, value in r.items()))
+        least = least_gradient(v, node, rows, g, caps)
+        if least is None:
+            return
+        total += least
+    for label in (1, -1) if caps is None else ():
         inside = [i for i in range(rows.m) if rows.y[i] == label and not node.out[i]]
         if not inside:
             return
@@ -537,6 +561,74 @@ def exclude(entry, node, rows, g):
         else:
             total -= supremum(regions[j], s * price, s * v.get(j, Fraction(0)))
     need(total > 1)
+
+
+# 10. with nu
+
+
+def least_gradient(v, node, rows, g, caps):
+    """The least v.mu over what a node allows, None if that is nothing: the price of a class's last row is tried for each."""
+    total = Fraction(0)
+    for label in (1, -1):
+        cost = {
+            i: sum((value * g[i][j] for j, value in v.items()), Fraction(0))
+            for i in range(rows.m)
+            if rows.y[i] == label
+        }
+        bounds = {i: (caps[i] if node.inside[i] else 0, 0 if node.out[i] else caps[i]) for i in cost}
+        if any(low > high for low, high in bounds.values()):
+            return None
+        if not sum(low for low, _ in bounds.values()) <= Fraction(1, 2) <= sum(high for _, high in bounds.values()):
+            return None
+        # the dual: for any price t of one unit, t/2 + the sum of the least a_i (cost_i - t) is a bound; the best is exact
+        best = None
+        for t in set(cost.values()):
+            bound = t / 2 + sum(min(low * (cost[i] - t), high * (cost[i] - t)) for i, (low, high) in bounds.items())
+            best = bound if best is None else max(best, bound)
+        total += best
+    return total
+
+
+def margin_of(record, rows):
+    nu, weights = fields(record, "nu", "row_weights")
+    nu = exact(nu)
+    weights = [Fraction(1)] * rows.m if weights is None else exact_list(weights, rows.m)
+    need(nu > 0 and min(weights) > 0)
+    return [c / (nu * sum(weights)) for c in weights]
+
+
+def with_nu(record, rows, p, caps):
+    """The least and the largest decision value."""
+    a, d = fields(record, "multipliers", "inverse_squared_rescaling")
+    a, d = by_row(a, rows.m), exact_list(d, rows.n)
+    need(all(0 < value <= caps[i] for i, value in a.items()) and min(d) > 0)
+    a = [a.get(i, Fraction(0)) for i in range(rows.m)]
+    w = [sum(a[i] * rows.y[i] * rows.x[i][j] for i in range(rows.m)) / d[j] for j in range(rows.n)]
+    need(any(value != 0 for value in w))
+    low, high = {}, {}
+    for label in (1, -1):
+        mine = [i for i in range(rows.m) if rows.y[i] == label]
+        need(sum(a[i] for i in mine) == Fraction(1, 2))
+        need(any(a[i] < caps[i] for i in mine))
+        low[label] = max(label * dot(w, rows.x[i]) for i in mine if a[i] > 0)
+        high[label] = min(label * dot(w, rows.x[i]) for i in mine if a[i] < caps[i])
+        need(low[label] <= high[label])
+    return dot(w, p) + (low[-1] - high[1]) / 2, dot(w, p) + (high[-1] - low[1]) / 2
+
+
+def nu_two_rescalings(evidence, rows, p):
+    _, margin, positive, negative = fields(evidence, "kind", "margin", "positive", "negative")
+    caps = margin_of(margin, rows)
+    need(with_nu(positive, rows, p, caps)[0] >= 0)
+    need(with_nu(negative, rows, p, caps)[1] < 0)
+
+
+def nu_tree_of(evidence, rows, p, claim):
+    _, margin, classifier, tree = fields(evidence, "kind", "margin", "classifier", "tree")
+    caps = margin_of(margin, rows)
+    least, largest = with_nu(classifier, rows, p, caps)
+    need(least > 0 if claim == "strongly positive with nu" else largest < 0)
+    excluded(tree, rows, p, caps)
 
 
 # 7. the range

@@ -12,12 +12,16 @@ import rescaleinv
 from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import SCHEMA, Certificate, Witness
 from rescaleinv.errors import CertificateError
+from rescaleinv.theory.exact_nu import ExactNuClassifier, margin_object
 from rescaleinv.theory.exact_svm import ExactClassifier
 from rescaleinv.theory.inputs import as_matrix
 from rescaleinv.theory.optimality import probe_cell
 from rescaleinv.theory.rationals import rational_text
 from rescaleinv.theory.svm import SHORT_BITS, exact_svm_at
 from rescaleinv.theory.training_set import TrainingSet, fingerprint, require_training_set
+
+# What claims about every rescaling with a ν-margin end in.
+NU_SCOPE = " with nu"
 
 # Squared factors are rounded to this many bits: few bits make short certificates, a float's full 53 are the last resort.
 _BITS = (SHORT_BITS, 53)
@@ -155,6 +159,24 @@ def witness_from(
 ) -> Witness:
     """The two rescalings that disagree as floats to train with (in the units that were given), and the certificate."""
     certificate = certificate_from(training_set, point, positive, negative, left_out=left_out)
+    units = 1.0 if training_set.read_from is None else training_set.read_from.reading.units
+    return Witness(
+        _centred_on_one(positive.rescaling / units), _centred_on_one(negative.rescaling / units), certificate
+    )
+
+
+def nu_witness_from(
+    point: list[Fraction], positive: ExactNuClassifier, negative: ExactNuClassifier, *, left_out: int = 0
+) -> Witness:
+    """The same with a ν-margin: two rescalings at which every optimal intercept gives the point one label."""
+    training_set = positive.training_set
+    evidence = {
+        "kind": "nu-two-rescalings",
+        "margin": margin_object(positive.margin),
+        "positive": positive.to_json_object(),
+        "negative": negative.to_json_object(),
+    }
+    certificate = certificate_of(training_set, point, f"neutral{NU_SCOPE}", evidence, left_out=left_out)
     units = 1.0 if training_set.read_from is None else training_set.read_from.reading.units
     return Witness(
         _centred_on_one(positive.rescaling / units), _centred_on_one(negative.rescaling / units), certificate

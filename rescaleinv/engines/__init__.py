@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -126,12 +126,12 @@ class Engine(ABC):
         As in the registry.
     scope : str
         What the claims of its certificates end in: "" where they are about every rescaling, " within the range" where
-        they are about limited ranges.
+        they are about limited ranges, " with nu" where they are about every rescaling with a ν-margin.
     training_set : TrainingSet
     """
 
     name: str
-    scope: ClassVar[str] = ""
+    scope: str = ""
     training_set: TrainingSet
     progress: bool | None = None  # a progress bar on stderr; None: only on a terminal and when it takes long
 
@@ -234,8 +234,8 @@ REGISTRY: dict[str, Registered] = {
     "complex": Registered(
         "complex.engine:ComplexEngine", Abilities(every_rescaling=True, enumerates=True, proof="training set")
     ),
-    "staged": Registered("staged:StagedEngine", Abilities(every_rescaling=True, proof="point")),
-    "tree": Registered("branch.free.engine:TreeEngine", Abilities(every_rescaling=True, proof="point")),
+    "staged": Registered("staged:StagedEngine", Abilities(every_rescaling=True, nu=True, proof="point")),
+    "tree": Registered("branch.free.engine:TreeEngine", Abilities(every_rescaling=True, nu=True, proof="point")),
     "milp": Registered("milp.engine:MilpEngine", Abilities(every_rescaling=True), variants="milp.solvers:BACKENDS"),
     "gap": Registered(
         "branch.engine:GapEngine",

@@ -29,6 +29,7 @@ class ReadingEngine(Engine):
         self.engine = engine
         self.training_set = training_set
         self.name = engine.name
+        self.scope = engine.scope
 
     @classmethod
     def from_settings(cls, training_set: TrainingSet, settings: EngineSettings) -> Self:

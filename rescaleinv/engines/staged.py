@@ -22,7 +22,11 @@ from rescaleinv.engines.branch.free.engine import TreeEngine
 from rescaleinv.engines.branch.free.tree import Budget
 from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.engines.search.flips import Flip, FlipSearch, SearchBudget
+from rescaleinv.engines.search.nu_flips import NuFlip, nu_svm_near
 from rescaleinv.errors import CertificateError, InputError, InseparableError, SolverError
+from rescaleinv.theory.exact_nu import ExactNuClassifier
+from rescaleinv.theory.exact_svm import ExactClassifier
+from rescaleinv.theory.nu_margin import NuMargin
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
 
@@ -45,7 +49,7 @@ _LEAST_COST = 1e-9
 class _Answer:
     """What is known of a point: two exact vertices that disagree, or what the tree found."""
 
-    flip: Flip | None = None
+    flip: Flip | NuFlip | None = None
     decision: Decision | None = None
     seconds: float = 0.0
 
@@ -74,7 +78,9 @@ class StagedEngine(Engine):
     Parameters
     ----------
     training_set : TrainingSet
-        Must be separable.
+        Must be separable, unless there is a ``nu``.
+    nu : NuMargin, optional
+        The soft margin that has no scale; verdicts are then about every optimal intercept, and claims end in " with nu".
     time_limit : float, optional
         Seconds per point, on average over a call; None: no limit. Points that are settled early leave what they do not
         need to those that stay open, of which none takes more than four times its own.
@@ -106,6 +112,7 @@ class StagedEngine(Engine):
         self,
         training_set: TrainingSet,
         *,
+        nu: NuMargin | None = None,
         time_limit: float | None = None,
         max_programs: int | None = None,
         n_jobs: int = 1,
@@ -117,8 +124,12 @@ class StagedEngine(Engine):
         if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
             raise InputError(f"n_jobs is {n_jobs!r}; a number of processes, or -1 for all cores, is needed")
         # the tree's engine checks the limits
-        self._tree = TreeEngine(training_set, time_limit=time_limit, max_programs=max_programs, left_out=left_out)
+        self._tree = TreeEngine(
+            training_set, nu=nu, time_limit=time_limit, max_programs=max_programs, left_out=left_out
+        )
         self.training_set: TrainingSet = training_set
+        self.nu: NuMargin | None = nu
+        self.scope = self._tree.scope
         self.time_limit: float | None = self._tree.time_limit
         self.max_programs: int | None = self._tree.max_programs
         self.n_jobs: int = n_jobs
@@ -135,6 +146,7 @@ class StagedEngine(Engine):
 
         return cls(
             training_set,
+            nu=settings.nu,
             time_limit=settings.time_limit,
             n_jobs=int(effective_n_jobs(settings.n_jobs)),
             left_out=settings.left_out,
@@ -148,7 +160,8 @@ class StagedEngine(Engine):
     def _search(self) -> FlipSearch | None:
         """None where floats lose the first vertex: the trees, whose last word is exact, are then on their own."""
         try:
-            return FlipSearch(self.training_set, seed=self.seed)
+            caps = None if self.nu is None else self.nu.exact_caps
+            return FlipSearch(self.training_set, caps, seed=self.seed)
         except (InseparableError, SolverError):  # the exact SVM was found before: the classes are separable
             return None
 
@@ -194,16 +207,29 @@ class StagedEngine(Engine):
         seconds = None if self.time_limit is None else _SHARE_OF_SEARCH * self.time_limit * len(left)
         common = _COMMON_SWEEPS if sweeps == _ROUNDS[0][0] else 0
         found = self._search.run(rows[left], self._sides(rows[left]), budget=SearchBudget(common, sweeps, seconds))
-        for i, flip in zip(left, found.flips, strict=True):
-            spent = answers[i].seconds + found.seconds / len(left)
+        for i, vertices in zip(left, found.flips, strict=True):
+            started = time.monotonic()
+            flip = vertices if vertices is None or self.nu is None else self._at_finite_rescalings(vertices)
+            spent = answers[i].seconds + found.seconds / len(left) + time.monotonic() - started
             answers[i] = _Answer(flip, None if flip is not None else answers[i].decision, spent)
             self.settled_by["search"] += flip is not None
+
+    def _at_finite_rescalings(self, vertices: Flip) -> NuFlip | None:
+        """With a ν-margin a flip counts at finite rescalings at which every best intercept gives the same label."""
+        assert self.nu is not None
+        positive = nu_svm_near(vertices.positive, self.nu, vertices.point, 1)
+        negative = nu_svm_near(vertices.negative, self.nu, vertices.point, -1)
+        return None if positive is None or negative is None else NuFlip(vertices.point, positive, negative)
 
     def _sides(self, rows: FloatArray) -> npt.NDArray[np.float64]:
         """The labels at the tree's own scaling, which the search is to contradict (only a hint: floats will do)."""
         reference = self._tree.reference
         weights = np.array([float(w) for w in reference.weights])
-        return np.where(rows @ weights + float(reference.intercept) >= 0, 1.0, -1.0)
+        if isinstance(reference, ExactClassifier):
+            intercept = reference.intercept
+        else:
+            intercept = (reference.thresholds[-1][0] - reference.thresholds[1][0]) / 2
+        return np.where(rows @ weights + float(intercept) >= 0, 1.0, -1.0)
 
     def _grow_trees(self, rows: FloatArray, answers: list[_Answer], programs: int | None, bar: Bar) -> None:
         left = self._still_open(answers)
@@ -265,7 +291,9 @@ class StagedEngine(Engine):
         decision = self._tree.decide(row, Budget(seconds, programs), try_costs=self._try_costs)
         return decision, time.monotonic() - started
 
-    def _try_costs(self, costs: FloatArray, point: FloatArray) -> tuple[list[Fraction], Fraction] | None:
+    def _try_costs(
+        self, costs: FloatArray, point: FloatArray
+    ) -> tuple[list[Fraction], Fraction] | ExactNuClassifier | None:
         """The L1-SVM at the costs of a relaxed solution: at a node of the tree it finds flips that no other search does."""
         conditioning = self.training_set.conditioning
         given = np.ldexp(costs, -conditioning.exponent)
@@ -277,9 +305,12 @@ class StagedEngine(Engine):
         except SolverError:
             return None
         value = float(vertex.weights @ conditioning.apply(point[None])[0] + vertex.intercept)
-        if value * self._sides(point[None])[0] >= 0:
+        side = int(self._sides(point[None])[0])
+        if value * side >= 0:
             return None
         exact = self._search.exact.of(vertex, given)
+        if exact is not None and self.nu is not None:
+            return nu_svm_near(exact, self.nu, [Fraction(x) for x in point.tolist()], -side)
         return None if exact is None else (exact.weights, exact.intercept)
 
     def _reason(self, row: FloatArray, answer: _Answer) -> str:

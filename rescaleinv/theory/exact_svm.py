@@ -34,7 +34,7 @@ class ExactClassifier:
     @property
     def rescaling(self) -> FloatArray:
         """τ as floats, to train an ordinary SVM with."""
-        return np.array([_square_root(1 / d) for d in self.inverse_squared_rescaling])
+        return np.array([square_root(1 / d) for d in self.inverse_squared_rescaling])
 
     def to_json_object(self) -> dict[str, Any]:
         return {
@@ -45,7 +45,7 @@ class ExactClassifier:
         }
 
 
-def _square_root(value: Fraction) -> float:
+def square_root(value: Fraction) -> float:
     """The square root of a positive number, which need not itself be within the range of a float."""
     shift = (value.numerator.bit_length() - value.denominator.bit_length()) // 2
     return math.ldexp(math.sqrt(value / Fraction(4) ** shift), shift)

@@ -18,11 +18,13 @@ from rescaleinv.theory.rationals import nonnegative_solution, rational_text
 
 # Prices are rounded to multiples of 2^-bits; the values of leaves have more than that to spare.
 _BITS = 40
+# A price that is nearer to its row's cap than this share of it is at the cap.
+_AT_CAP = 1e-9
 # A weight's price that is nearer to its limit than this is put on it exactly.
 _ON_LIMIT = 1e-6
 
 _WORDS = {kernel.D_LOW: "ratio", kernel.W_LOW: "weight", kernel.M_LOW: "gradient"}
-_FIRST = (kernel.D_HIGH, kernel.W_HIGH, kernel.M_HIGH, kernel.ROW_OUT)
+_FIRST = (kernel.D_HIGH, kernel.W_HIGH, kernel.M_HIGH, kernel.ROW_OUT, kernel.ROW_IN)
 
 
 class Writer:
@@ -65,13 +67,18 @@ class Writer:
             return ["sign", first.item]
         if first.kind == kernel.ROW_OUT:
             return ["row", first.item]
+        if first.kind == kernel.ROW_IN:
+            return ["cap", first.item]
         low = first.kind - 1
         power = {kernel.D_LOW: -2, kernel.W_LOW: 1, kernel.M_LOW: -1}[low]
         unit = Fraction(float(self.problem.units[first.item])) ** power
+        if low != kernel.W_LOW:
+            unit /= self.problem.total
         return [_WORDS[low], first.item, rational_text(Fraction(first.value) * unit)]
 
     def _direction(self, direction: dict[int, Fraction], offset: Fraction) -> dict[str, Any]:
-        return {"h": {str(j): rational_text(value) for j, value in direction.items()}, "t": rational_text(offset)}
+        found: dict[str, Any] = {"h": {str(j): rational_text(value) for j, value in direction.items()}}
+        return found if self.problem.caps is not None else {**found, "t": rational_text(offset)}
 
     def _leaf(self, leaf: Leaf, region: FloatArray) -> dict[str, Any]:
         margins = self._exact_margins(leaf, region)
@@ -79,7 +86,8 @@ class Writer:
         for j, value in enumerate(self._exact_gradient(leaf.gradient, region)):
             if value:
                 gradients[str(j)] = rational_text(value * Fraction(float(self.problem.units[j])))
-        return {"r": {str(i): rational_text(value) for i, value in margins.items() if value}, "v": gradients}
+        total = self.problem.total
+        return {"r": {str(i): rational_text(value / total) for i, value in margins.items() if value}, "v": gradients}
 
     def _exact_gradient(self, v: FloatArray, region: FloatArray) -> list[Fraction]:
         """Rounded, and where μ_j has no bound not above what its price may be."""
@@ -100,7 +108,7 @@ class Writer:
     def _exact_margins(self, leaf: Leaf, region: FloatArray) -> dict[int, Fraction]:
         """Rounded, then mended so that weights without a bound get no price above what it may be: one exact solution."""
         problem = self.problem
-        margins = {i: Fraction(round(value * 2**_BITS), 2**_BITS) for i, value in leaf.margins.items()}
+        margins = {i: self._rounded_price(i, value) for i, value in leaf.margins.items()}
         rows = list(margins)
         if not rows:
             return margins
@@ -113,7 +121,7 @@ class Writer:
         if not len(must):
             return margins
         # which rows: those with large prices, as far as they are independent; which features: as far as these reach
-        scale = np.array([abs(leaf.margins[i]) for i in rows])
+        scale = np.array([self._room(i, leaf.margins[i]) for i in rows])
         table = (problem.G[rows] * scale[:, None])[:, must]
         _, triangle, order = qr(table.T, pivoting=True, mode="economic")
         diagonal = np.abs(np.diag(triangle))
@@ -122,10 +130,11 @@ class Writer:
         _, _, feature_order = qr(problem.G[chosen][:, must], pivoting=True, mode="economic")
         features = [int(must[k]) for k in feature_order[:rank]]
         matrix = [[problem.whole[i][j] for i in chosen] for j in features]
-        whole = {i: int(value * 2**_BITS) for i, value in margins.items()}
+        base = math.lcm(*(value.denominator for value in margins.values()))
+        whole = {i: int(value * base) for i, value in margins.items()}
         right = [
             Fraction(float(limit[j])) * problem.scales[j]
-            - Fraction(sum(value * problem.whole[i][j] for i, value in whole.items()), 2**_BITS)
+            - Fraction(sum(value * problem.whole[i][j] for i, value in whole.items()), base)
             for j in features
         ]
         common = math.lcm(*(value.denominator for value in right))
@@ -139,6 +148,25 @@ class Writer:
             else self._by_simplex(margins, must.tolist(), limit)
         )
 
+    def _cap(self, row: int) -> Fraction | None:
+        """In the units of the prices."""
+        return None if self.problem.caps is None else self.problem.caps[row] * self.problem.total
+
+    def _rounded_price(self, row: int, price: float) -> Fraction:
+        """A price that is at the row's cap, as far as floats can tell, is at the exact one."""
+        cap = self._cap(row)
+        if cap is not None and abs(price - float(cap)) <= _AT_CAP * float(cap):
+            return cap
+        return Fraction(round(price * 2**_BITS), 2**_BITS)
+
+    def _room(self, row: int, price: float) -> float:
+        """How far a price may be changed either way."""
+        cap = self._cap(row)
+        if cap is None or price < 0 or price > float(cap) * (1 + _AT_CAP):
+            return abs(price)
+        room = min(price, float(cap) - price)
+        return room if room > _AT_CAP * float(cap) else 0.0
+
     def _on_limits(self, margins: dict[int, Fraction], features: list[int], limit: FloatArray) -> bool:
         """Are these prices exactly what they must be, without a change of any sign?"""
         common = math.lcm(*(price.denominator for price in margins.values()))
@@ -151,7 +179,7 @@ class Writer:
 
     def _by_simplex(self, margins: dict[int, Fraction], features: list[int], limit: FloatArray) -> dict[int, Fraction]:
         """Prices with the same sum from any rows, by the exact simplex method, where rounding met dependent rows."""
-        if min(margins.values()) < 0:
+        if min(margins.values()) < 0 or self.problem.caps is not None:
             return margins
         problem = self.problem
         count = len(problem.whole)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,11 +12,13 @@ import numpy as np
 from rescaleinv import verify
 from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import Certificate
-from rescaleinv.certificates.two_rescalings import certificate_of
+from rescaleinv.certificates.two_rescalings import NU_SCOPE, certificate_of
 from rescaleinv.engines.branch.free.certificates import Writer
+from rescaleinv.engines.branch.free.node_lp import NodeLP
 from rescaleinv.engines.branch.free.problem import PointProblem
 from rescaleinv.engines.branch.free.tree import Budget, Direction, Expired, Tree
 from rescaleinv.engines.milp.faces import Face, lowest
+from rescaleinv.theory.exact_nu import ExactNuClassifier, margin_object
 from rescaleinv.theory.exact_svm import ExactClassifier
 from rescaleinv.theory.optimality import probe_closed_cell
 from rescaleinv.theory.training_set import TrainingSet
@@ -25,6 +27,9 @@ from rescaleinv.verdict import Verdict, verdict_words
 # Margins and weights of a relaxed solution that are nearer to 1 and 0 than this are taken to be so; what follows is exact.
 _TIGHT = 1e-6
 _NO_WEIGHT = 1e-7
+
+# With a ν-margin the tree's unit is about the largest 1 - Σ cap ξ that there is, and not smaller than this.
+_SMALLEST_UNIT = 2.0**-20
 
 # An exact classifier (w, b) of the closure.
 Vertex = tuple[list[Fraction], Fraction]
@@ -37,14 +42,14 @@ class Decision:
     code: Verdict
     reason: str = ""
     certificate: Certificate | None = None  # of a strong verdict, checked
-    flip: Vertex | None = None  # of a neutral one: a classifier of the closure with the other sign
+    flip: Vertex | ExactNuClassifier | None = None  # of a neutral one: a classifier of the closure with the other sign
     tie: bool = False  # the value comes to 0, or too near to it: no larger tree would do better
     refuted_share: float = 0.0  # of the tree, each split being taken as two halves
     counts: dict[str, float] = field(default_factory=dict)
 
 
 class _Flip(Exception):
-    def __init__(self, vertex: Vertex) -> None:
+    def __init__(self, vertex: Vertex | ExactNuClassifier) -> None:
         super().__init__("a flip")
         self.vertex = vertex
 
@@ -66,7 +71,11 @@ class PointSearch:
         return sum((w * x for w, x in zip(weights, self.problem.point, strict=True)), intercept)
 
     def examine(self, weights: FloatArray, complementary: bool) -> Direction | None:
-        """Put a relaxed solution that breaks hardly anything to the closure test, exactly."""
+        """Put a relaxed solution that breaks hardly anything to the closure test, exactly (hard margin)."""
+        if self.problem.caps is not None:
+            if complementary:
+                raise _Tie("the decision value comes too near to 0 for the tree's floats")
+            return None
         margins = self.problem.G @ weights
         tight = np.flatnonzero(margins <= 1 + _TIGHT * max(1.0, float(np.abs(weights).max()))).tolist()
         signs = [0 if abs(w) <= _NO_WEIGHT else (1 if w > 0 else -1) for w in weights.tolist()]
@@ -98,11 +107,11 @@ class PointSearch:
 
 def decide(
     training_set: TrainingSet,
-    reference: ExactClassifier,
+    reference: ExactClassifier | ExactNuClassifier,
     point: FloatArray,
     budget: Budget,
     *,
-    try_costs: Callable[[FloatArray, FloatArray], Vertex | None] | None = None,
+    try_costs: Callable[[FloatArray, FloatArray], Vertex | ExactNuClassifier | None] | None = None,
     left_out: int = 0,
 ) -> Decision:
     """Decide one point.
@@ -110,43 +119,48 @@ def decide(
     Parameters
     ----------
     training_set : TrainingSet
-        Separable.
-    reference : ExactClassifier
-        The SVM of some rescaling.
+        Separable, for a hard margin.
+    reference : ExactClassifier or ExactNuClassifier
+        The SVM of some rescaling; with a ν-margin the question is about that margin.
     point : float array
     budget : Budget
         Of seconds and linear programs.
     try_costs : callable, optional
         Called at every node with costs (one for each feature, original units) and the point: an exact classifier of the
-        closure that minimises the weighted sum of |w_j|, or None. It ends the search where it flips the point.
+        closure that minimises the weighted sum of |w_j|, or None. It ends the search where it flips the point. With a
+        ν-margin it is the ν-SVM of a finite rescaling.
     left_out : int
         Stated in the certificate.
     """
-    weights = np.array([float(w) for w in reference.weights])
-    problem = PointProblem.of(training_set, point, weights)
-    value = reference.decision_value(problem.point)
-    if value == 0:
+    margin = reference.margin if isinstance(reference, ExactNuClassifier) else None
+    problem = PointProblem.of(training_set, point, _weights(reference))
+    side = _side(reference, problem.point)
+    if side == 0:
         return Decision(Verdict.UNKNOWN, "the decision value of one rescaling is exactly 0: a tie", tie=True)
-    side = 1 if value > 0 else -1
+    caps = np.full(training_set.n_rows, np.inf)
+    try:
+        if margin is not None:
+            caps = margin.caps
+            problem = replace(problem, caps=margin.exact_caps, total=_total(problem, caps))
+        margins = problem.G
+    except OverflowError:
+        return Decision(Verdict.UNKNOWN, "the units of the features are too unlike for the tree's floats", tie=True)
     search = PointSearch(problem, side)
 
     def at_node(_: FloatArray, mu: FloatArray) -> None:
         assert try_costs is not None
-        vertex = try_costs(np.abs(mu) / problem.units, point)
-        if vertex is not None and side * search.value(vertex) < 0:
-            raise _Flip(vertex)
+        found = try_costs(np.abs(mu) / problem.units, point)
+        if isinstance(found, ExactNuClassifier) or (found is not None and side * search.value(found) < 0):
+            raise _Flip(found)
 
-    try:
-        margins = problem.G
-    except OverflowError:
-        return Decision(Verdict.UNKNOWN, "the units of the features are too unlike for the tree's floats", tie=True)
     tree = Tree(
         margins,
         problem.positive,
-        np.full(training_set.n_rows, np.inf),
+        caps * problem.total,
         budget,
         search.examine,
         None if try_costs is None else at_node,
+        total=float(problem.total),
     )
     decision = _searched(tree, problem, reference, side, left_out)
     decision.refuted_share = 1.0 if decision.certificate is not None else min(tree.refuted_share, 1.0)
@@ -160,7 +174,32 @@ def decide(
     return decision
 
 
-def _searched(tree: Tree, problem: PointProblem, reference: ExactClassifier, side: int, left_out: int) -> Decision:
+def _weights(reference: ExactClassifier | ExactNuClassifier) -> FloatArray:
+    """In floats, for a margin of 1."""
+    if isinstance(reference, ExactClassifier):
+        return np.array([float(w) for w in reference.weights])
+    at_margin = sum(low for low, _ in reference.thresholds.values()) / 2
+    return np.array([float(w / at_margin) for w in reference.weights])
+
+
+def _side(reference: ExactClassifier | ExactNuClassifier, point: list[Fraction]) -> int:
+    """1 or -1 as the reference has the point on either side, 0 where it is on neither."""
+    if isinstance(reference, ExactNuClassifier):
+        return reference.side_of(point)
+    value = reference.decision_value(point)
+    return (value > 0) - (value < 0)
+
+
+def _total(problem: PointProblem, caps: FloatArray) -> int:
+    """What the multipliers are scaled to sum to: with that the largest 1 - Σ cap ξ of a hyperplane through α is about 1."""
+    root = NodeLP(problem.G, problem.positive, caps)
+    _, value = root.relax(np.zeros((7, problem.G.shape[1])), 20_000)
+    return int(2 ** np.floor(-np.log2(np.clip(1 - value, _SMALLEST_UNIT, 1.0)))) if value < 1 else 1
+
+
+def _searched(
+    tree: Tree, problem: PointProblem, reference: ExactClassifier | ExactNuClassifier, side: int, left_out: int
+) -> Decision:
     code = Verdict.STRONGLY_POSITIVE if side > 0 else Verdict.STRONGLY_NEGATIVE
     try:
         proof = tree.refute().proof
@@ -174,7 +213,11 @@ def _searched(tree: Tree, problem: PointProblem, reference: ExactClassifier, sid
     except RecursionError:
         return Decision(Verdict.UNKNOWN, "the tree is deeper than this process can follow")
     evidence = {"kind": "tree", "classifier": reference.to_json_object(), "tree": Writer(problem).entries(proof)}
-    certificate = certificate_of(problem.training_set, problem.point, verdict_words(code), evidence, left_out=left_out)
+    claim = verdict_words(code)
+    if isinstance(reference, ExactNuClassifier):
+        evidence.update(kind="nu-tree", margin=margin_object(reference.margin))
+        claim += NU_SCOPE
+    certificate = certificate_of(problem.training_set, problem.point, claim, evidence, left_out=left_out)
     try:
         verify.check(certificate.to_json(with_rows=False), certificate.training_json())
     except verify.Refused as refused:  # a verdict is never given on the word of floats

@@ -13,13 +13,15 @@ from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import Certificate, Witness
 from rescaleinv.certificates.finite_rescaling import label_at_finite_rescaling
-from rescaleinv.certificates.two_rescalings import witness_from
+from rescaleinv.certificates.two_rescalings import NU_SCOPE, nu_witness_from, witness_from
 from rescaleinv.engines import Engine, EngineSettings
 from rescaleinv.engines.branch.free.decide import Decision, decide
 from rescaleinv.engines.branch.free.tree import Budget
 from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.errors import CertificateError
+from rescaleinv.theory.exact_nu import ExactNuClassifier, exact_nu_svm_at
 from rescaleinv.theory.exact_svm import ExactClassifier
+from rescaleinv.theory.nu_margin import NuMargin
 from rescaleinv.theory.svm import exact_svm_at
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
@@ -27,6 +29,8 @@ from rescaleinv.verdict import Verdict, Verdicts, verdict_words
 DEFAULT_MAX_PROGRAMS = 20_000
 # Decisions that are kept, so that a certificate is not searched for again.
 _KEPT = 10_000
+# Rescalings that are tried for the one ν-SVM that trees start from.
+_MOST_REFERENCES = 20
 
 
 class TreeEngine(Engine):
@@ -40,7 +44,9 @@ class TreeEngine(Engine):
     Parameters
     ----------
     training_set : TrainingSet
-        Must be separable.
+        Must be separable, unless there is a ``nu``.
+    nu : NuMargin, optional
+        The soft margin that has no scale; verdicts are then about every optimal intercept, and claims end in " with nu".
     time_limit : float, optional
         Seconds per point; beyond it the verdict is UNKNOWN.
     max_programs : int, optional
@@ -69,6 +75,7 @@ class TreeEngine(Engine):
         self,
         training_set: TrainingSet,
         *,
+        nu: NuMargin | None = None,
         time_limit: float | None = None,
         max_programs: int | None = DEFAULT_MAX_PROGRAMS,
         try_costs: Any = None,
@@ -77,6 +84,8 @@ class TreeEngine(Engine):
     ) -> None:
         require_training_set(training_set)
         self.training_set: TrainingSet = training_set
+        self.nu: NuMargin | None = nu
+        self.scope = "" if nu is None else NU_SCOPE
         self.time_limit: float | None = checked_time_limit(time_limit)
         self.max_programs: int | None = checked_limit(max_programs, "max_programs")
         self.try_costs: Any = try_costs
@@ -86,7 +95,7 @@ class TreeEngine(Engine):
 
     @classmethod
     def from_settings(cls, training_set: TrainingSet, settings: EngineSettings) -> Self:
-        return cls(training_set, time_limit=settings.time_limit, left_out=settings.left_out)
+        return cls(training_set, nu=settings.nu, time_limit=settings.time_limit, left_out=settings.left_out)
 
     def precompute(self) -> None:
         """Find the SVM, exact, at the scaling in which all features have about the same range."""
@@ -94,9 +103,19 @@ class TreeEngine(Engine):
         _ = self.reference
 
     @cached_property
-    def reference(self) -> ExactClassifier:
-        """The SVM, exact, at the scaling in which all features have about the same range."""
-        return exact_svm_at(self.training_set, np.ldexp(1.0, -self.training_set.conditioning.exponent))
+    def reference(self) -> ExactClassifier | ExactNuClassifier:
+        """The SVM, exact, at the scaling in which all features have about the same range (or near it)."""
+        usual = np.ldexp(1.0, -self.training_set.conditioning.exponent)
+        if self.nu is None:
+            return exact_svm_at(self.training_set, usual)
+        random = np.random.default_rng(0)
+        for _ in range(_MOST_REFERENCES):  # any rescaling will do; near ties are not the same at all of them
+            try:
+                return exact_nu_svm_at(self.training_set, self.nu, usual)
+            except CertificateError as error:
+                last = error
+            usual = usual * np.exp(0.3 * random.normal(size=len(usual)))
+        raise last
 
     def decide(self, point: FloatArray, budget: Budget | None = None, try_costs: Any = None) -> Decision:
         """One point (checked), within the budget, or within the engine's limits; kept for its certificate."""
@@ -141,11 +160,18 @@ class TreeEngine(Engine):
 
     def witness_of(self, row: FloatArray, decision: Decision) -> Witness:
         """Of a decision that found a flip: its classifier and the reference, both at finite rescalings."""
+        exact_point, reference = [Fraction(x) for x in row.tolist()], self.reference
+        if isinstance(decision.flip, ExactNuClassifier):
+            assert isinstance(reference, ExactNuClassifier)
+            pair = [reference, decision.flip]
+            if reference.side_of(exact_point) < 0:
+                pair.reverse()
+            return nu_witness_from(exact_point, *pair, left_out=self.left_out)
         assert decision.flip is not None
-        exact_point = [Fraction(x) for x in row.tolist()]
+        assert isinstance(reference, ExactClassifier)
         flipped = label_at_finite_rescaling(self.training_set, *decision.flip, exact_point)
-        sides = [self.reference, flipped]
-        if self.reference.decision_value(exact_point) < 0:
+        sides = [reference, flipped]
+        if reference.decision_value(exact_point) < 0:
             sides.reverse()
         return witness_from(self.training_set, exact_point, *sides, left_out=self.left_out)
 

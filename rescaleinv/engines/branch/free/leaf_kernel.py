@@ -74,36 +74,30 @@ def supremum(W, v, sign, low, high, wl, wu, ml, mu):
 
 
 @njit(cache=True)
-def least_gradient(v, G, positive, cap, rows):
-    """min over the multipliers that the rows allow of v·μ: half of it from either class. inf where there are none."""
+def _products(v, G):
     m, n = G.shape
-    total = 0.0
     values = np.empty(m)
     for i in range(m):
         value = 0.0
         for j in range(n):
             value += G[i, j] * v[j]
         values[i] = value
-    hard = cap[0] == np.inf
-    order = np.argsort(values) if not hard else np.zeros(0, np.int64)
+    return values
+
+
+@njit(cache=True)
+def _least_capped(values, order, positive, cap, rows, half):
+    """min Σ a_i values_i over capped multipliers, ``half`` in each class: rows that are in, then those of least value."""
+    total = 0.0
     for side in range(2):
-        left = 0.5
-        if hard:
-            least = np.inf
-            for i in range(m):
-                if positive[i] == (side == 0) and not rows[i] & OUT:
-                    least = min(least, values[i])
-            if least == np.inf:
-                return np.inf
-            total += 0.5 * least
-            continue
-        for i in range(m):
+        left = half
+        for i in range(len(values)):
             if positive[i] == (side == 0) and rows[i] & IN:
                 left -= cap[i]
                 total += cap[i] * values[i]
-        if left < -1e-12:
+        if left < -1e-12 * half:
             return np.inf
-        for t in range(m):
+        for t in range(len(values)):
             i = order[t]
             if left <= 0.0:
                 break
@@ -111,14 +105,35 @@ def least_gradient(v, G, positive, cap, rows):
                 part = min(left, cap[i])
                 total += part * values[i]
                 left -= part
-        if left > 1e-12:
+        if left > 1e-12 * half:
             return np.inf
     return total
 
 
 @njit(cache=True)
-def leaf_value(lam, v, G, positive, cap, rows, region):
-    """The value of a pair: the node is refuted where it exceeds 1. -inf where prices have a sign that they may not have."""
+def least_gradient(v, G, positive, cap, rows, half=0.5):
+    """min over the multipliers that the rows allow of v·μ: ``half`` of them in either class. inf where there are none."""
+    values = _products(v, G)
+    if cap[0] < np.inf:
+        return _least_capped(values, np.argsort(values), positive, cap, rows, half)
+    total = 0.0
+    for side in range(2):
+        least = np.inf
+        for i in range(len(values)):
+            if positive[i] == (side == 0) and not rows[i] & OUT:
+                least = min(least, values[i])
+        if least == np.inf:
+            return np.inf
+        total += half * least
+    return total
+
+
+@njit(cache=True)
+def leaf_value(lam, v, G, positive, cap, rows, region, half=0.5):
+    """The value of a pair: the node is refuted where it exceeds twice ``half``.
+
+    -inf where prices have a sign that they may not have.
+    """
     m, n = G.shape
     W = np.zeros(n)
     total = 0.0
@@ -133,11 +148,11 @@ def leaf_value(lam, v, G, positive, cap, rows, region):
     for j in range(n):
         g = region[:, j]
         terms[j] = supremum(W[j], v[j], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
-    return _total(total, least_gradient(v, G, positive, cap, rows), terms)
+    return _total(total, least_gradient(v, G, positive, cap, rows, half), terms)
 
 
 @njit(cache=True)
-def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, count, enough):
+def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, count, enough, half=0.5):
     """Which of the facts (latest first, each undone if the pair still refutes the node) the pair needs.
 
     ``rows`` and ``region`` are changed: they end as what is left.
@@ -151,17 +166,16 @@ def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, cou
     base = 0.0
     for i in range(m):
         base += lam[i]
-    gradient = least_gradient(v, G, positive, cap, rows)
+    gradient = least_gradient(v, G, positive, cap, rows, half)
     terms = np.empty(n)
     for j in range(n):
         g = region[:, j]
         terms[j] = supremum(W[j], v[j], g[0], g[1], g[2], g[3], g[4], g[5], g[6])
     hard = cap[0] == np.inf
-    values = np.zeros(m)
+    values = _products(v, G)
+    order = np.argsort(values) if not hard else np.zeros(0, np.int64)
     least = np.array([np.inf, np.inf])
     for i in range(m):
-        for j in range(n):
-            values[i] += G[i, j] * v[j]
         if not rows[i] & OUT:
             side = 0 if positive[i] else 1
             least[side] = min(least[side], values[i])
@@ -195,7 +209,9 @@ def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, cou
         if bit & (OUT | IN):
             side = 0 if positive[item] else 1
             lowest = min(least[side], values[item])
-            after = 0.5 * (lowest + least[1 - side]) if hard else least_gradient(v, G, positive, cap, rows)
+            after = (
+                half * (lowest + least[1 - side]) if hard else _least_capped(values, order, positive, cap, rows, half)
+            )
             if _total(base, after, terms) > enough:
                 gradient = after
                 least[side] = lowest

@@ -35,11 +35,16 @@ class NodeLP:
     positive : boolean array
         The class of each row.
     cap : float array
-        The largest multiplier of each row where Σ a = 1; inf for a hard margin.
+        The largest multiplier of each row where Σ a = ``total``; inf for a hard margin.
+    total : float
+        What the multipliers sum to, which is the unit of the products as well.
     """
 
-    def __init__(self, G: FloatArray, positive: np.ndarray, cap: FloatArray, seed: int = 0) -> None:
+    def __init__(
+        self, G: FloatArray, positive: np.ndarray, cap: FloatArray, seed: int = 0, *, total: float = 1.0
+    ) -> None:
         m, n = G.shape
+        self.total = total
         self.G, self.positive, self.cap = np.ascontiguousarray(G), positive, cap
         self.GT = np.ascontiguousarray(self.G.T)
         self.n, self.m = n, m
@@ -62,9 +67,9 @@ class NodeLP:
         self.cost = np.zeros(size)
         self.cost[n : 2 * n] = 1.0
         self.clean_cost = self.cost.copy()
-        self.cost[2 * n :] = _TIE_BREAK * np.random.default_rng(seed).random(m)
+        self.cost[2 * n :] = _TIE_BREAK / total * np.random.default_rng(seed).random(m)
         self.kink[:m] = 1.0
-        self.kink[m : m + 2] = 0.5
+        self.kink[m : m + 2] = 0.5 * total
         self.price_high[:m] = cap
         self.price_low[m : m + 2], self.price_high[m : m + 2] = -np.inf, np.inf
         self.price_high[m + 2 :] = np.inf
@@ -173,7 +178,7 @@ class NodeLP:
         return self.x[2 * self.n :].copy()
 
     def pair(self, status: int, value: float, stretch: float = 1.0) -> tuple[FloatArray, FloatArray]:
-        """(λ, v) of the prices; where there is a ray, so far along it that the value is 2."""
+        """(λ, v) of the prices; where there is a ray, so far along it that the value is 1 more than it needs."""
         prices = self._clean_prices()
         if status == simplex.INFEASIBLE:
             prices += stretch * self._reach(value) * self.ray[: len(prices)]
@@ -194,7 +199,7 @@ class NodeLP:
         return y[: self.m + 2 + int(self.sizes[simplex.N_EXTRA])]
 
     def _reach(self, value: float) -> float:
-        """How far along the ray the value of the prices reaches 2."""
+        """How far along the ray the value of the prices reaches 1 more than it needs."""
         f, n, m = int(self.sizes[simplex.N_EXTRA]), self.n, self.m
         ray = self.ray[: m + 2 + f]
         gain = float(ray @ self.kink[: len(ray)])
@@ -205,4 +210,4 @@ class NodeLP:
         bound = np.where(folded > 0, self.high[:n], self.low[:n])
         used = np.abs(folded) > 1e-10
         gain -= float(folded[used] @ np.where(np.isfinite(bound), bound, 0.0)[used])
-        return (2.0 - min(value, 1.0)) / gain if gain > 1e-12 else 1.0
+        return (1.0 + self.total - min(value, self.total)) / gain if gain > 1e-12 else 1.0

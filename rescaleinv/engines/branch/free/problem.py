@@ -14,11 +14,16 @@ from rescaleinv.theory.training_set import TrainingSet
 
 @dataclass(frozen=True)
 class PointProblem:
-    """Rows G_i = y_i (x_i - α) times ``units``, powers of two in which the weights are about 1."""
+    """Rows G_i = y_i (x_i - α) times ``units``, powers of two in which the weights are about 1.
+
+    Multipliers are scaled to sum to ``total``, a power of two (1 for a hard margin); ``caps`` are exact, for a sum of 1.
+    """
 
     training_set: TrainingSet
     point: list[Fraction]
     units: FloatArray
+    caps: list[Fraction] | None = None
+    total: int = 1
 
     @classmethod
     def of(cls, training_set: TrainingSet, point: FloatArray, weights: FloatArray) -> PointProblem:

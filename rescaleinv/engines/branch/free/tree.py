@@ -16,8 +16,9 @@ from rescaleinv.engines.branch.free import simplex_kernel as simplex
 from rescaleinv.engines.branch.free.node_lp import NodeLP, Snapshot
 
 # A pair refutes a node where its value exceeds this; the rest is for rounding it to short rationals.
-ENOUGH = 1 + 1e-6
-_CUTOFF = 1 + 2e-5
+# Both are what it exceeds the total of the multipliers by (1 for a hard margin).
+ENOUGH = 1e-6
+_CUTOFF = 2e-5
 # With violations below the first number a relaxed solution is a candidate, to be examined; below the second there are none.
 _NEARLY = 1e-4
 _COMPLEMENTARY = 1e-7
@@ -153,6 +154,9 @@ class Tree:
         says why it is not in the closure, raises if it is, or returns None (only in the former case) if it can't tell.
     at_node : callable, optional
         Called with (w, μ) of relaxed solutions; may raise to end the search.
+    total : float
+        What the multipliers sum to. Products w_j μ_j are at most 1 in their units: with a ν-margin 1 / ``total`` is about
+        their largest sum, without which tolerances would be out of proportion.
     """
 
     def __init__(
@@ -163,12 +167,17 @@ class Tree:
         budget: Budget,
         examine: Callable[[FloatArray, bool], Direction | None],
         at_node: Callable[[FloatArray, FloatArray], None] | None = None,
+        *,
+        total: float = 1.0,
     ) -> None:
         m, n = G.shape
+        self.total, self.half, self.enough, self.cutoff = total, 0.5 * total, total + ENOUGH, total + _CUTOFF
+        self.soft = bool(np.isfinite(cap).all())
         self.all_G, self.all_positive, self.all_cap = np.ascontiguousarray(G), positive, cap
         self.kept: IntArray = np.arange(m)
         self.deleted: IntArray = np.arange(0)
-        self.lp = NodeLP(self.all_G, positive, cap)
+        self.merged: list[IntArray] = []  # rows that are in, of one class each, and act as one
+        self.lp = NodeLP(self.all_G, positive, cap, total=total)
         self.n = n
         self.budget = budget
         self.examine, self.at_node = examine, at_node
@@ -231,7 +240,7 @@ class Tree:
         for remedy in (None, self.lp.distrust, self.lp.restart):
             if remedy is not None:
                 remedy()
-            status, value = self.lp.relax(self.region, pivots, _CUTOFF, rounds)
+            status, value = self.lp.relax(self.region, pivots, self.cutoff, rounds)
             pair = self._pair(status, value)
             if pair is not None or status not in (simplex.INFEASIBLE, simplex.CUT_OFF):
                 return status, value, pair
@@ -249,13 +258,13 @@ class Tree:
         for stretch in (1.0, 8.0, 64.0) if status == simplex.INFEASIBLE else (1.0,):
             lam, v = self.lp.pair(status, value, stretch)
             self._tidy(lam, v)
-            if self._value(lam, v) > ENOUGH:
+            if self._value(lam, v) > self.enough:
                 return lam, v
         return None
 
     def _value(self, lam: FloatArray, v: FloatArray) -> float:
         lp = self.lp
-        return float(kernel.leaf_value(lam, v, lp.G, lp.positive, lp.cap, self.rows, self.region))
+        return float(kernel.leaf_value(lam, v, lp.G, lp.positive, lp.cap, self.rows, self.region, self.half))
 
     def _tidy(self, lam: FloatArray, v: FloatArray) -> None:
         """Prices that must not have a sign, by a float's rounding, get none."""
@@ -273,10 +282,12 @@ class Tree:
         lp = self.lp
         needed = kernel.needed_facts(
             lam, v, lp.G, lp.positive, lp.cap, self.rows.copy(), self.region.copy(),
-            self.kinds, self.items, self.olds, self.count, ENOUGH,
+            self.kinds, self.items, self.olds, self.count, self.enough, self.half,
         )  # fmt: skip
         positions = set(np.flatnonzero(needed).tolist())
-        if len(self.deleted):  # a deleted row is needed where its column would lower the least v·μ
+        if len(self.deleted) and self.soft:
+            positions.update(self._needed_deleted(lam, v))
+        elif len(self.deleted):  # a deleted row is needed where its column would lower the least v·μ
             values = self.all_G[self.deleted] @ v
             kept = lp.G @ v
             inside = self.rows & kernel.OUT == 0
@@ -285,7 +296,7 @@ class Tree:
                 limit = rows.min() if len(rows) and np.isinf(lp.cap[0]) else np.inf
                 low = (self.all_positive[self.deleted] == side) & (values < limit + 1e-9)
                 positions.update(self.position_of_deleted[low].tolist())
-        margins = {int(self.kept[i]): float(lam[i]) for i in np.flatnonzero(lam)}
+        margins = self._all_margins(lam)
         self.leaves += 1
         return Refutation(Leaf(margins, v.copy()), frozenset(positions))
 
@@ -301,19 +312,19 @@ class Tree:
         refutation = None
         if found is not None:
             if floor is not None:
-                slack = 0.5 * (self._value(*found) - ENOUGH)
+                slack = 0.5 * (self._value(*found) - self.enough)
                 better = kernel.weakest(*found, self.lp.G, self.region, fact.kind, fact.item, fact.value, floor, slack)
                 better = _short(better, up=better > floor)
                 g = self.region[fact.kind, fact.item]
                 self.region[fact.kind, fact.item] = better
-                if self._value(*found) > ENOUGH:
+                if self._value(*found) > self.enough:
                     fact = fact._replace(value=better)
                 else:
                     self.region[fact.kind, fact.item] = g
             refutation = self._leaf(*found)
         self.pop_to(mark)
         self.lp.restore(saved)
-        return refutation, fact, min(value, _CUTOFF) if status != simplex.INFEASIBLE else _CUTOFF
+        return refutation, fact, min(value, self.cutoff) if status != simplex.INFEASIBLE else self.cutoff
 
     def _fix(self, fact: Fact, refutation: Refutation, fixed: list[_Fixed]) -> bool:
         """The fact is refuted: know its opposite. True where the refutation does not need the fact: all is refuted."""
@@ -402,7 +413,8 @@ class Tree:
         for i in range(len(self.rows)):
             if self.rows[i] or (hard[i] and self.lp.place_row[i] >= 0):
                 continue
-            found, moved = self._try(Fact(kernel.ROW_LESS, i), saved, fixed)
+            out = hard[i] or self.lp.r[i] > 1
+            found, moved = self._try(Fact(kernel.ROW_LESS if out else kernel.ROW_MORE, i), saved, fixed)
             if found is not None:
                 return found
             if moved:
@@ -413,9 +425,9 @@ class Tree:
         return self._tighten(range(self.n), fixed)[0]
 
     def _compact(self) -> None:
-        """Leave the rows out that can't be on: all that is known makes their margins exceed 1."""
-        out = self.rows & kernel.OUT != 0
-        if not out.any() or not np.isinf(self.lp.cap).all():
+        """Leave the rows out that can't be on: all that is known makes their margins exceed 1 (or, ν-margin, below it)."""
+        out = self.rows & (kernel.OUT | kernel.IN) != 0
+        if not out.any():
             return
         keep = np.flatnonzero(~out)
         new_number = np.full(len(out), -1)
@@ -426,19 +438,69 @@ class Tree:
             if self.kinds[t] >= kernel.N_KINDS:
                 row = self.items[t]
                 self.items[t] = new_number[row]
-                if self.kinds[t] == kernel.ROW_OUT:
+                if self.kinds[t] in (kernel.ROW_OUT, kernel.ROW_IN):
                     positions[row] = t
         self.position_of_deleted = positions[out]
-        self.kept = self.kept[keep]
-        self.rows = self.rows[keep]
+        inside = [np.flatnonzero((self.rows & kernel.IN != 0) & (self.all_positive == side)) for side in (True, False)]
+        self.merged = [rows for rows in inside if len(rows)]
+        self.kept = np.concatenate([self.kept[keep], len(out) + np.arange(len(self.merged))])
+        self.rows = np.concatenate([self.rows[keep], np.full(len(self.merged), kernel.IN)])
         self.programs_before += self.lp.solved
         pivots = self.lp.pivots
-        self.lp = NodeLP(self.all_G[keep], self.all_positive[keep], self.all_cap[keep])
+        # the rows of a class that are in have one sum of multipliers, and act as one row that is in
+        sums = [self.all_cap[rows].sum() for rows in self.merged]
+        means = [self.all_cap[rows] @ self.all_G[rows] / total for rows, total in zip(self.merged, sums, strict=True)]
+        self.lp = NodeLP(
+            np.vstack([self.all_G[keep], *means]),
+            np.append(self.all_positive[keep], [self.all_positive[rows[0]] for rows in self.merged]),
+            np.append(self.all_cap[keep], sums),
+            total=self.total,
+        )
         self.lp.pivots = pivots
         for j in range(self.n):
             self.lp.know_weight(j, self.region[:, j])
         for i in np.flatnonzero(self.rows):
             self.lp.know_row(int(i), int(self.rows[i]))
+
+    def _all_margins(self, lam: FloatArray) -> dict[int, float]:
+        """The prices by the numbers of all rows: rows that act as one share its price by their caps."""
+        own = len(lam) - len(self.merged)
+        margins = {int(self.kept[i]): float(lam[i]) for i in np.flatnonzero(lam[:own])}
+        for price, rows in zip(lam[own:].tolist(), self.merged, strict=True):
+            caps = self.all_cap[rows]
+            share = price / float(caps.sum())
+            if share:
+                margins.update(zip(rows.tolist(), (caps * (1.0 if share > 1 - 1e-12 else share)).tolist(), strict=True))
+        return margins
+
+    def _needed_deleted(self, lam: FloatArray, v: FloatArray) -> set[int]:
+        """Deleted rows (ν-margin) whose state the prices need: free, they would take part in the least v·μ, or not.
+
+        With the multipliers of a class filled up in the order of their values, rows below the last one's value are at
+        their caps anyway, and those above have none.
+        """
+        lp, values = self.lp, self.all_G[self.deleted] @ v
+        kept, needed = lp.G @ v, set[int]()
+        own = len(lam) - len(self.merged)
+        pulled = {int(i) for price, rows in zip(lam[own:], self.merged, strict=True) if price < 0 for i in rows}
+        is_in = np.isin(self.deleted, np.concatenate([*self.merged, np.zeros(0, np.int64)]))
+        for side in (True, False):
+            mine = lp.positive == side
+            left = self.half - lp.cap[mine & (self.rows & kernel.IN != 0)].sum()
+            free = np.flatnonzero(mine & (self.rows & (kernel.IN | kernel.OUT) == 0))
+            free = free[np.argsort(kept[free])]
+            filled = np.cumsum(lp.cap[free])
+            last = int(np.searchsorted(filled, left - 1e-12 * self.half)) if left > 0 else -1
+            level = np.inf if last >= len(free) else (kept[free[last]] if last >= 0 else -np.inf)
+            if left <= 0 and abs(left) <= 1e-12 * self.half and len(free):
+                level = kept[free[0]]
+            among = self.all_positive[self.deleted] == side
+            wanted = among & np.where(is_in, values > level - 1e-9, values < level + 1e-9)
+            needed.update(self.position_of_deleted[wanted].tolist())
+        needed.update(
+            t for i, t in zip(self.deleted.tolist(), self.position_of_deleted.tolist(), strict=True) if i in pulled
+        )
+        return needed
 
     # --- nodes ---
 
