@@ -123,7 +123,7 @@ def measured(name: str, standardise: bool, n_points: int, samples: int) -> dict[
     refused = 0
     chosen = np.flatnonzero(np.isin(verdicts.status, ["certified", "proved"]))[:CHECKED]
     for i in chosen:
-        refused += check(verdicts.certificate(int(i)).to_json()) != verdict_words(verdicts[int(i)])
+        refused += check(verdicts.certificate(int(i)).to_json()) != verdict_words(verdicts[int(i)]) + verdicts.engine.scope
     result = {
         "set": name,
         "standardised": standardise,

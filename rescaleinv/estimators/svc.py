@@ -61,7 +61,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         elsewhere; for a limited ``scale_range`` it takes "gap". "milp" is the paper's method, for comparison (its
         solver may be named: "milp:highs", "milp:ortools", "milp:ortools:highs", "milp:pulp"). ``engine_`` says which
         engine it is and why.
-    inconsistent : {"soft", "drop", "raise"}, default="drop"
+    inconsistent : {"soft", "drop", "raise"}, default="soft"
         What is done where a hard margin is asked for (no C, no ``nu``) and no hyperplane separates the classes. "soft":
         the soft margin with ``nu="auto"``, no row left out. "drop", the paper's way: leave rows out, with a warning that
         names them, but never the last row of a class. "raise": an ``InseparableError``.
@@ -143,7 +143,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         C: float = float("inf"),
         nu: float | str | None = None,
         engine: str = "auto",
-        inconsistent: str = "drop",
+        inconsistent: str = "soft",
         time_limit: float | None = 5.0,
         *,
         drop_rule: str = "misclassified",
