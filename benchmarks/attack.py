@@ -4,8 +4,9 @@
 
 ``tests/attack_sets.py`` draws the training sets (up to 3 features and 6 rows: powers of two, sentinels, near ties, decimals,
 tiny numbers), ``tests/brute_force.py`` has the truth, which shares no code with the package. Each engine in the registry has
-so many seconds per kind of values. Engines about every rescaling must say the truth or UNKNOWN; engines about limited ranges
-(here [1/4, 4]) must not contradict a strong truth. A set that an engine refuses with an error of ours is counted apart.
+so many seconds of processor time per kind of values. Engines about every rescaling must say the truth or UNKNOWN; engines
+about limited ranges (here [1/4, 4]) must not contradict a strong truth. A set that an engine refuses with an error of ours
+is counted apart.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ def attack(name: str, kind: str, seed: int, seconds: float) -> dict[str, Any]:
     """Counts of points, of wrong and open ones, for one engine and one kind of values."""
     entry = REGISTRY[name]
     tally: Counter[str] = Counter()
-    started = time.monotonic()
+    started = time.process_time()
     for number in count(seed):
-        if time.monotonic() - started > seconds:
+        if time.process_time() - started > seconds:
             break
         found = attack_sets.drawn(kind, number)
         if found is None:
@@ -72,7 +73,9 @@ def attack(name: str, kind: str, seed: int, seconds: float) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a second each; the stored results are not overwritten")
-    parser.add_argument("--seconds", type=float, default=60.0, help="for each engine and kind of values")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="of processor time, for each engine and kind of values"
+    )
     parser.add_argument("--seed", type=int, default=1000, help="of the first training set")
     arguments = parser.parse_args()
     seconds = 1.0 if arguments.quick else arguments.seconds

@@ -6,12 +6,16 @@ an exact brute force that shares no code with it. The limit ``SMALLEST_GAP`` of 
 each verdict the gap is noted, so that the table shows what the limit costs (strong verdicts that become UNKNOWN) and what
 it prevents (wrong verdicts). 20,000 near ties per backend; --quick asks 200. Writes results/near_ties.json.
 
-    python -m benchmarks.near_ties [--quick] [--backend NAME] [--points 20000] [--seed 0]
+A run may be cut into pieces: with --state FOLDER every answer is kept there, a later run goes on where the last one stopped,
+and --seconds ends each backend after so much processor time. The backends have the same sets, in the same order.
+
+    python -m benchmarks.near_ties [--quick] [--backend NAME] [--points 20000] [--seed 0] [--state FOLDER] [--seconds S]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from pathlib import Path
@@ -32,21 +36,39 @@ LIMIT = search.SMALLEST_GAP
 UNKNOWN = 2
 
 
-def record(backend: str, n_points: int, seed: int) -> list[dict[str, Any]]:
-    """One entry per point: size of the perturbation, gap, verdict, truth."""
-    rng = np.random.default_rng(seed)
+def record(backend: str, n_points: int, seed: int, seconds: float, state: Path | None) -> list[dict[str, Any]]:
+    """One entry per point: number of the set, size of the perturbation, gap, verdict, truth."""
+    name = backend.replace(":", "_")
+    kept = None if state is None else state / f"near_ties_{name}_{seed}.jsonl"
     entries: list[dict[str, Any]] = []
-    started = time.monotonic()
-    while len(entries) < n_points:
-        case = near_ties.near_ties(rng, POINTS_PER_SET)
+    if kept is not None and kept.exists():
+        entries = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
+    number = entries[-1]["set"] + 1 if entries else 0
+    started = time.process_time()
+    while len(entries) < n_points and time.process_time() - started < seconds:
+        case = near_ties.near_ties(np.random.default_rng([seed, number]), POINTS_PER_SET)
         codes = MilpEngine(case.training_set, solver=backend, shortcuts=False).certify(case.points).code.tolist()
         relaxation = Relaxation(case.training_set)
-        for point, code, truth in zip(case.points, codes, case.verdicts, strict=True):
-            gap = relaxation.smallest_gap(point)
-            entries.append({"size": case.size, "gap": gap, "hidden": case.hidden, "code": code, "truth": truth})
+        new = [
+            {
+                "set": number,
+                "size": case.size,
+                "gap": relaxation.smallest_gap(point),
+                "hidden": case.hidden,
+                "code": code,
+                "truth": truth,
+            }
+            for point, code, truth in zip(case.points, codes, case.verdicts, strict=True)
+        ]
+        if kept is not None:
+            with kept.open("a", encoding="utf-8") as file:
+                file.write("".join(json.dumps(entry) + "\n" for entry in new))
+        entries += new
+        number += 1
         if len(entries) % 500 < POINTS_PER_SET:
             wrong = sum(e["code"] not in (e["truth"], UNKNOWN) for e in entries)
-            print(f"{backend}: {len(entries)} asked, {wrong} wrong, {time.monotonic() - started:.0f} s", flush=True)
+            took = time.process_time() - started
+            print(f"{backend}: {len(entries)} asked, {wrong} wrong, {took:.0f} s", flush=True)
     return entries
 
 
@@ -81,20 +103,24 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=20_000, help="near ties per backend")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results")
+    parser.add_argument("--state", type=Path, help="folder of the answers so far, for a later run to go on with")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="of processor time per backend")
     options = parser.parse_args()
+    if options.state is not None:
+        options.state.mkdir(parents=True, exist_ok=True)
     solvers.backend("ortools")  # before PuLP, which would make the HiGHS of OR-Tools crash
     search.SMALLEST_GAP = 0.0
     lines: list[dict[str, Any]] = []
+    asked: dict[str, int] = {}
     for backend in options.backend or solvers.BACKENDS:
-        entries = record(backend, 200 if options.quick else options.points, options.seed)
+        n_points = 200 if options.quick else options.points
+        entries = record(backend, n_points, options.seed, options.seconds, options.state)
         lines += summary(backend, entries)
+        asked[backend] = len(entries)
         if not options.quick:
-            payload = {"limit": LIMIT, "points per backend": options.points, "lines": lines}
-            write_result(
-                "near_ties" if not options.backend else f"near_ties_{backend.replace(':', '_')}",
-                payload,
-                options.results,
-            )
+            payload = {"limit": LIMIT, "points": asked, "lines": lines}
+            name = "near_ties" if not options.backend else f"near_ties_{backend.replace(':', '_')}"
+            write_result(name, payload, options.results)
     print_table(lines)
 
 

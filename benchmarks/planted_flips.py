@@ -4,10 +4,11 @@
 
 A training set is drawn, and a classifier w* of the closure: an L1-SVM with random costs, by HiGHS. Every L1-SVM is the limit
 of SVMs of rescaled features (docs/theory.md, section 10). The point is placed by a linear program so that w* puts it on the
-negative side, by little, and all SVMs at some sampled rescalings on the positive one, by as much as can be: the rescalings
-that flip it are a narrow cell around those costs. So the truth is known without any of the engines. Then 10,000 other random
-rescalings look for the flip (plain SVMs, by non-negative least squares), and each engine of the registry that answers about
-every rescaling does. An engine may say UNKNOWN; a strong verdict would be wrong.
+negative side, by little, and all SVMs at some sampled rescalings on the positive one, by as much as can be; where as many
+other samples find the flip all the same, they count too, and the point is moved. So the rescalings that flip it are a narrow
+cell around those costs, and the truth is known without any of the engines. Then 10,000 fresh random rescalings look for the
+flip (plain SVMs, by non-negative least squares), and each engine of the registry that answers about every rescaling does. An
+engine may say UNKNOWN; a strong verdict would be wrong.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from rescaleinv.verify import check
 SIZES = (4, 6, 8, 12, 20, 30)
 _DECADES = 1.0  # factors are log-uniform between 1/10 and 10
 _COSTS = 24  # of so many planted classifiers the one that random rescalings come least near to is taken
+_ROUNDS, _BEST = 4, 4  # a point that other rescalings find is moved, for the best few classifiers, or given up
 _CHEAP = 100.0
 _DEPTH = 1e-5  # how far on the negative side the point is, in units of the features: far above rounding, and no farther
 
@@ -101,10 +103,17 @@ def planted(n_features: int, seed: int, samples_to_avoid: int) -> Planted:
     training_set = TrainingSet(rows, np.where(scores > 0, 1, -1), positive=1)
     samples = svms_at_random_rescalings(training_set, rng, samples_to_avoid)
     targets = [l1_svm(training_set, np.exp(2 * rng.normal(size=n_features))) for _ in range(_COSTS)]
-    point, distance = max((point_between(samples, target) for target in targets), key=lambda found: found[1])
-    if distance <= 0:  # every planted classifier is inside the hull of the samples: nothing is hidden here
-        return planted(n_features, seed + 1000, samples_to_avoid)
-    return Planted(training_set, point, distance)
+    for _ in range(_ROUNDS):
+        found = [(*point_between(samples, target), target) for target in targets]
+        found.sort(key=lambda one: -one[1])
+        point, distance, _ = found[0]
+        if distance <= 0:  # every planted classifier is inside the hull of the samples: nothing is hidden here
+            break
+        others = svms_at_random_rescalings(training_set, rng, samples_to_avoid)
+        if (others @ np.append(point, 1.0) >= 0).all():
+            return Planted(training_set, point, distance)
+        samples, targets = np.vstack([samples, others]), [target for _, _, target in found[:_BEST]]
+    return planted(n_features, seed + 1000, samples_to_avoid)
 
 
 def asked(name: str, case: Planted, time_limit: float) -> str:

@@ -54,19 +54,74 @@ _HOMES = {
     "NotAvailableError": "errors",
     "BatchError": "errors",
     "LeftOutWarning": "errors",
+    "MissingPackageError": "errors",
+    "NotKeptWarning": "errors",
     "OneLabelWarning": "errors",
     "RefusedWarning": "errors",
 }
 
-__all__ = sorted(["__version__", *_HOMES])
+# written out, as type checkers read it; a test compares it with the names above
+__all__ = [
+    "Audit",
+    "BatchError",
+    "BatchSummary",
+    "Certificate",
+    "CertificateError",
+    "ComplexEngine",
+    "DatasetUnavailableError",
+    "GapEngine",
+    "InputError",
+    "InputTypeError",
+    "InseparableError",
+    "LeftOutWarning",
+    "MilpEngine",
+    "MissingPackageError",
+    "MissingSolverError",
+    "NotAvailableError",
+    "NotKeptWarning",
+    "OneLabelWarning",
+    "RefusedWarning",
+    "RescaleInvError",
+    "RescaleInvariantOneVsOne",
+    "RescaleInvariantOneVsRest",
+    "RescaleInvariantSVC",
+    "SolverError",
+    "StrongReport",
+    "TrainingSet",
+    "Verdict",
+    "Verdicts",
+    "Witness",
+    "__version__",
+    "certify",
+    "certify_dask",
+    "certify_files",
+    "check_invariance",
+    "diagnose",
+    "in_closure",
+    "is_rescale_optimal",
+    "is_separable",
+    "least_nu",
+    "mean_report",
+    "minimal_norm_svm",
+    "neutral_certificate",
+    "nu_of",
+    "rescaling_of",
+    "scaling_audit",
+    "separable_subset",
+    "strong_report",
+    "verdict_confusion",
+    "write_report",
+]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker that sees this takes every name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        if name in _HOMES:
+            value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+            globals()[name] = value
+            return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
@@ -92,8 +147,10 @@ if TYPE_CHECKING:
         InputTypeError,
         InseparableError,
         LeftOutWarning,
+        MissingPackageError,
         MissingSolverError,
         NotAvailableError,
+        NotKeptWarning,
         OneLabelWarning,
         RefusedWarning,
         RescaleInvError,

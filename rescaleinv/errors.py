@@ -103,3 +103,21 @@ class RefusedWarning(UserWarning):
         first, why = next(iter(self.points.items()))
         more = f" (and {len(self.points) - 1} more)" if len(self.points) > 1 else ""
         return f"point {first}{more}: {why}; its verdict is now UNKNOWN. Please report this with the data"
+
+
+class NotKeptWarning(UserWarning):
+    """Compiled code can't be kept on disk, so that every process compiles it again; the text says what to do."""
+
+    def __str__(self) -> str:
+        return (
+            "compiled code can't be kept: neither the folder of rescaleinv nor the user's cache folder can be written to. "
+            "Every process compiles it again. Set NUMBA_CACHE_DIR to a folder that can be written to, or run "
+            "'rescaleinv warm' with it set while the container is built"
+        )
+
+
+class MissingPackageError(RescaleInvError, ImportError):
+    """A package that is needed for what was asked is not installed; the message has the command that installs it."""
+
+    def __init__(self, what: str, package: str, install: str | None = None) -> None:
+        super().__init__(f"{what} needs {package}, which is not installed: python -m pip install {install or package}")

@@ -16,14 +16,13 @@ import numpy.typing as npt
 
 from rescaleinv import verify
 from rescaleinv._util.files import replacing
+from rescaleinv._util.frames import FrameKind, pandas_frame
 from rescaleinv._util.progress import progress_bar
 from rescaleinv.certificates.certificate import Certificate, Witness
 from rescaleinv.errors import CertificateError, InputError, RefusedWarning
 from rescaleinv.theory.inputs import LARGEST_VALUE
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from rescaleinv.engines import Engine
 
 
@@ -89,6 +88,8 @@ class Verdicts:
         What decided them, and makes their certificates.
     provenance : str
         Which features the verdicts are about, where they were certified as part of a pipeline; else "".
+    frame_kind : FrameKind or None
+        What the points came in, where that was a data frame; ``to_frame`` gives the same kind.
 
     Examples
     --------
@@ -109,6 +110,7 @@ class Verdicts:
     points: npt.NDArray[np.float64]
     engine: Engine = field(repr=False)
     provenance: str = ""
+    frame_kind: FrameKind | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         # certificates are made of the points later: a caller that reuses its buffer must not change what they say
@@ -166,6 +168,7 @@ class Verdicts:
             self.points[key],
             self.engine,
             self.provenance,
+            None if self.frame_kind is None else self.frame_kind[key],
         )
 
     @classmethod
@@ -194,7 +197,7 @@ class Verdicts:
             raise InputError(
                 f"point {i} is {verdict_words(verdict)}: only a neutral point has two rescalings that disagree"
             )
-        return self.engine.explain(self.points[i])
+        return replace(self.engine.explain(self.points[i]), feature_names=self.engine.training_set.feature_names)
 
     def certificate(self, i: int) -> Certificate:
         """The certificate of point i for ``rescaleinv.verify``; its ``status`` must be "certified" or "proved"."""
@@ -207,8 +210,10 @@ class Verdicts:
         """Have the certificate of each point checked by ``rescaleinv.verify``; returns the verdicts with their new status.
 
         Points without a certificate keep their status, and so do strong ones if the engine's complex certificate was not
-        checked; a neutral one for which none can be made is "computed". Should a certificate be refused, which is an error
-        of this package, that point becomes UNKNOWN with the reason, a ``RefusedWarning`` names it, and the others are kept.
+        checked. One for which none can be made is "computed"; but a neutral verdict of an engine that decides by
+        certificates of single points rests on nothing else, and becomes UNKNOWN. Should a certificate be refused, which
+        is an error of this package, that point becomes UNKNOWN with the reason, a ``RefusedWarning`` names it, and the
+        others are kept.
         With ``path`` the certificates are written there, one per line. If the engine has a complex certificate they leave
         the training rows to it, and ``verify`` must be given both.
         """
@@ -227,8 +232,10 @@ class Verdicts:
                     certificate = self.certificate(i)
                     text = certificate.to_json(with_rows=not complexes)
                     problem = self._problem_with(i, text, certificate.checked_claim)
-                except CertificateError:  # no rescaling short enough to be written down
+                except CertificateError as error:  # no rescaling short enough to be written down
                     status[i] = "computed"
+                    if self.code[i] == Verdict.NEUTRAL and self.engine.abilities.proof == "point":
+                        code[i], status[i], reason[i] = Verdict.UNKNOWN, "", str(error)
                     continue
                 if problem:
                     refused[i] = reason[i] = problem
@@ -264,18 +271,31 @@ class Verdicts:
                 parts.append(f"{count} {name} ({count / total:.0%}{f', {proved} proved' if proved else ''})")
         return f"{len(self)} points: {', '.join(parts) or 'none'}"
 
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas data frame, one row per point."""
-        import pandas as pd
+    def to_frame(self) -> Any:
+        """A data frame, one row per point: of the kind that the points came in (with its index), else of pandas.
 
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> clf.certify(pd.DataFrame([[-1, 4], [4, 4]], index=["Ann", "Bob"])).to_frame()["verdict"].to_dict()
+        {'Ann': 'neutral', 'Bob': 'strongly positive'}
+        """
+        columns = self._columns()
+        return pandas_frame(columns) if self.frame_kind is None else self.frame_kind.made_of(columns)
+
+    def _columns(self) -> dict[str, Any]:
         words = [verdict_words(code) for code in self.code.tolist()]
-        columns = {"verdict": words, "code": self.code, "lower": self.lower, "upper": self.upper}
-        return pd.DataFrame({**columns, "status": self.status.astype(str), "reason": self.reason.astype(str)})
+        columns: dict[str, Any] = {"verdict": words, "code": self.code, "lower": self.lower, "upper": self.upper}
+        return {**columns, "status": self.status, "reason": self.reason}
 
     def __repr__(self) -> str:
         return f"Verdicts({self.summary()})"
 
     def _repr_html_(self) -> str:
-        table = self.to_frame().head(20).to_html(escape=True, float_format="{:.4g}".format)
+        shown = self[:20]
+        index = None if shown.frame_kind is None else shown.frame_kind.index
+        table = pandas_frame(shown._columns(), index).to_html(escape=True, float_format="{:.4g}".format)
         more = f"<p>… {len(self) - 20} more</p>" if len(self) > 20 else ""
         return f"<p>{html.escape(self.summary())}</p>{table}{more}"

@@ -115,7 +115,7 @@ def test_only_the_standard_library_is_loaded(code):
 
 
 # what the rooms that stand for themselves may know of the rest: what data looks like, and no more
-CHECKS_OF_DATA = {"errors", "_util.types", "theory.inputs", "theory.validation"}
+CHECKS_OF_DATA = {"errors", "_util.compiled", "_util.types", "theory.inputs", "theory.validation"}
 
 
 @pytest.mark.parametrize("room", ["selection", "online"])

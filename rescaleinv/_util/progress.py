@@ -1,8 +1,9 @@
-"""A progress bar on standard error: on a terminal only, and only for what takes longer than a second or two."""
+"""A progress bar, on a terminal or in a notebook only, and only for what takes longer than a second or two."""
 
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,11 +27,27 @@ class Bar:
 
 @contextmanager
 def progress_bar(what: str, wanted: bool | None = None, total: int | None = None) -> Iterator[Bar]:
-    """A bar that counts things; ``wanted`` None shows it on a terminal only."""
-    if wanted is False or (wanted is None and not sys.stderr.isatty()):
+    """A bar that counts things; ``wanted`` None shows it on a terminal and in a notebook only."""
+    tqdm = _tqdm() if wanted or (wanted is None and (sys.stderr.isatty() or _in_notebook())) else None
+    if tqdm is None:
         yield Bar(None)
         return
-    from tqdm import tqdm
-
     with tqdm(total=total, unit=f" {what}", delay=_DELAY, unit_scale=True, leave=False) as bar:
         yield Bar(bar)
+
+
+def _tqdm() -> Any:
+    """The bar for a terminal, or for a notebook; None where tqdm is not installed, as nothing depends on a bar."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # in a notebook without ipywidgets it is a bar of text, which is fine
+            from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm
+
+
+def _in_notebook() -> bool:
+    """Whether somebody sees this in Jupyter, whose standard error is not a terminal."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and "IPKernelApp" in shell.config

@@ -6,7 +6,6 @@ is needed to go on after the run was killed: ``run.json`` (of which model and in
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 from collections.abc import Callable, Iterator
@@ -14,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from rescaleinv._util.files import checked_path, replacing
 from rescaleinv.errors import InputError
@@ -58,18 +59,21 @@ class RunFolder:
             self._notes.mkdir(parents=True, exist_ok=True)
         except OSError as error:  # a dangling link, a file in the way, no permission
             raise InputError(f"{self.folder} can't be used as a folder: {error.strerror or error}") from error
-        with (self._notes / "lock").open("ab") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise InputError(
-                    f"{self.folder} is being written by another run; wait for it, or choose another folder"
-                ) from error
+        lock = FileLock(self._notes / "lock", blocking=False)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise InputError(
+                f"{self.folder} is being written by another run; wait for it, or choose another folder"
+            ) from error
+        except NotImplementedError as error:  # some network file systems
+            raise InputError(f"{self.folder} is on a file system that has no locks; choose another one") from error
+        try:
             self._remove_fragments()
-            try:
-                yield
-            finally:
-                self._remove_fragments()
+            yield
+        finally:
+            self._remove_fragments()
+            lock.release()
 
     def _remove_fragments(self) -> None:
         """What killed processes were writing."""

@@ -66,7 +66,7 @@ def on_this_machine(tasks: Sequence[Task], n_processes: int) -> Iterator[Part]:
 
 def _with_helpers(waiting: deque[Task], n_helpers: int) -> Iterator[Part]:
     # unlike the standard library's, these processes do not run the user's script again
-    from joblib.externals.loky import ProcessPoolExecutor
+    from loky import ProcessPoolExecutor
 
     pool = ProcessPoolExecutor(n_helpers)
     running: set[Future[Part]] = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 from dataclasses import dataclass
 from fractions import Fraction
@@ -136,3 +137,16 @@ class Witness:
     positive: npt.NDArray[np.float64]
     negative: npt.NDArray[np.float64]
     certificate: Certificate
+    feature_names: tuple[str, ...] | None = None
+
+    def _repr_html_(self) -> str:
+        names = self.feature_names or [f"feature {j}" for j in range(len(self.positive))]
+        rows = "".join(
+            f"<tr><th>{html.escape(str(name))}</th><td>{up:.4g}</td><td>{down:.4g}</td></tr>"
+            for name, up, down in zip(names, self.positive, self.negative, strict=True)
+        )
+        return (
+            f"<p>Two rescalings that disagree: multiply each feature by its factor and train an SVM. Claim of the "
+            f"certificate: {html.escape(self.certificate.claim)}.</p><table><thead><tr><th>feature</th>"
+            f"<th>factor → positive</th><th>factor → negative</th></tr></thead><tbody>{rows}</tbody></table>"
+        )

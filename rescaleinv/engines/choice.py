@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,13 @@ class EngineChoice:
 
     def __repr__(self) -> str:
         return f"EngineChoice({self.name!r}: {self.reason})"
+
+    def _repr_html_(self) -> str:
+        able = [
+            field.name.replace("_", " ") for field in fields(Abilities) if getattr(self.abilities, field.name) is True
+        ]
+        listed = f"<p>It can do: {html.escape(', '.join(able))}.</p>" if able else ""
+        return f"<p>Engine <b>{html.escape(self.name)}</b>: {html.escape(self.reason)}.</p>{listed}"
 
     @property
     def abilities(self) -> Abilities:

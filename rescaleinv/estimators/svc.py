@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from rescaleinv._util.frames import FrameKind
 from rescaleinv._util.parameters import checked_limit, checked_n_jobs, checked_time_limit
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.engines import Engine, owned
@@ -281,7 +282,8 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         Verdicts(3 points: 1 strongly positive (33%), 1 strongly negative (33%), 1 neutral (33%))
         """
         check_is_fitted(self)
-        return self.engine_.engine.certify_checked(owned(checked_features(self, X, fitting=False), X))
+        verdicts = self.engine_.engine.certify_checked(owned(checked_features(self, X, fitting=False), X))
+        return replace(verdicts, frame_kind=FrameKind.of(X))
 
     def prove(self, path: str | Path) -> Any:
         """Write the proof of the training set, and have it checked by ``rescaleinv.verify``, exactly.
@@ -436,7 +438,9 @@ def certify(estimator: Any, X: Any) -> Verdicts:
         return certify(estimator.best_estimator_, X)
     if isinstance(estimator, Pipeline):
         check_is_fitted(estimator)
-        return _certify_pipeline(estimator, X) if len(estimator) > 1 else certify(estimator[-1], X)
+        if len(estimator) == 1:
+            return certify(estimator[-1], X)
+        return replace(_certify_pipeline(estimator, X), frame_kind=FrameKind.of(X))
     if not hasattr(estimator, "certify") or isinstance(estimator, type):
         raise InputError(
             f"{type(estimator).__name__} can't certify; a fitted RescaleInvariantSVC is needed, or a pipeline or a search "

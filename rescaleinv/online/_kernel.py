@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from rescaleinv._util.compiled import entry as _entry
+from rescaleinv._util.compiled import step as _step
 
 LINEAR, FS, FS_1, FS_2, FS_3 = range(5)
 LOG_LOSS, HINGE, SQUARED_HINGE = range(3)
 
-# A step has no wrapper, which saves compilation time: Python must not call it.
-_step = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
-_entry = njit(cache=True, nogil=True)
 
 # Learning on features that are not scaled may diverge. A product of two parameters and a value must stay finite.
 _LARGEST_PARAMETER = 1e100

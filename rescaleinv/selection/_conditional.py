@@ -8,18 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from rescaleinv._util.compiled import entry, step
 
 # Information is a difference of sums of n log n: what is left of equal ones is rounding.
 _NOTHING = 1e-12
 
 
-@njit
+@step
 def _n_log_n(n: Any) -> Any:
     return n * np.log(n) if n > 0 else 0.0
 
 
-@njit
+@step
 def _count_common(short: Any, long: Any, codes: Any, common: Any) -> None:
     """How many rows of each class are in both ascending lists; binary search in the longer one."""
     common[:] = 0
@@ -32,7 +33,7 @@ def _count_common(short: Any, long: Any, codes: Any, common: Any) -> None:
             common[codes[row]] += 1
 
 
-@njit
+@step
 def _conditional_information(common: Any, here: Any, there: Any, sizes: Any) -> Any:
     """I(class; feature | other), in nats, from the rows of each class that have both, the feature, the other one."""
     n_rows = sizes.sum()
@@ -48,7 +49,7 @@ def _conditional_information(common: Any, here: Any, there: Any, sizes: Any) -> 
     return value if value > _NOTHING else 0.0
 
 
-@njit(cache=True, nogil=True)
+@entry
 def choose(indices: Any, indptr: Any, codes: Any, counts: Any, class_sizes: Any, scores: Any, n_wanted: Any) -> Any:
     """The chosen features in order; ``scores``, which comes as the mutual information of each feature, is lowered in place.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rescaleinv._util.frames import require_rows
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
 
@@ -26,7 +27,7 @@ def listing(items: Sequence[Any], most: int = 5) -> str:
 
 def column_names(X: Any) -> tuple[str, ...] | None:
     """The names of a data frame's columns, or None where X has none (or names that are not text)."""
-    columns = getattr(X, "columns", None)
+    columns = getattr(X, "column_names", None) or getattr(X, "columns", None)  # Arrow has the first, others the second
     if columns is None or callable(columns):
         return None
     names = tuple(columns)
@@ -85,6 +86,8 @@ def _column(X: Any, j: int) -> npt.NDArray[Any]:
         return np.asarray(X.iloc[:, j].to_numpy())
     if hasattr(X, "get_column_index"):  # polars
         return np.asarray(X[:, j].to_numpy())
+    if hasattr(X, "column_names"):  # Arrow
+        return np.asarray(X.column(j).to_numpy())
     if hasattr(X, "tocsc"):  # scipy.sparse
         return np.asarray(X.tocsc()[:, [j]].toarray().ravel())
     if isinstance(X, np.ndarray):
@@ -119,6 +122,7 @@ def as_matrix(X: Any, *, what: str = "X", n_features: int | None = None) -> Floa
         ...
     rescaleinv.errors.InputError: X has NaN or infinity in 1 cell(s), first at row 0, column 1; remove or impute them first
     """
+    require_rows(X, what)
     names = column_names(X)
     raw = _dense(X)
     if raw.ndim != 2:

@@ -1,10 +1,11 @@
-"""The progress bar: on a terminal only, and it counts what is done in all."""
+"""The progress bar: on a terminal or in a notebook only, and it counts what is done in all."""
 
 import sys
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
-import tqdm
+import tqdm.auto
 
 from rescaleinv._util import progress
 from rescaleinv._util.progress import progress_bar
@@ -34,7 +35,7 @@ class RecordingBar:
 
 @pytest.fixture
 def bars(monkeypatch):
-    monkeypatch.setattr(tqdm, "tqdm", RecordingBar)
+    monkeypatch.setattr(tqdm.auto, "tqdm", RecordingBar)
     monkeypatch.setattr(RecordingBar, "made", [])
     return RecordingBar
 
@@ -48,6 +49,22 @@ def test_a_bar_is_shown_on_a_terminal_unless_told(bars, monkeypatch, wanted, ter
     with progress_bar("rows", wanted) as bar:
         bar.show(3)
     assert len(bars.made) == shown
+
+
+@pytest.mark.parametrize(("config", "shown"), [({"IPKernelApp": {}}, True), ({}, False), (None, False)])
+def test_a_notebook_shows_it_too(bars, monkeypatch, config, shown):
+    shell = None if config is None else SimpleNamespace(config=config)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
+    with progress_bar("rows") as bar:
+        bar.show(3)
+    assert len(bars.made) == shown
+
+
+def test_without_tqdm_there_is_no_bar_and_no_error(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with progress_bar("rows", True) as bar:
+        bar.show(3, "a note")
 
 
 def test_it_is_told_totals_and_moves_by_differences(bars):

@@ -45,7 +45,7 @@ def test_an_error_in_a_helper_is_told_as_it_is(model, points, tmp_path):
 
 ORPHAN = """
 import os, sys, time
-from joblib.externals.loky import ProcessPoolExecutor
+from loky import ProcessPoolExecutor
 from rescaleinv.batch import workers
 
 def stay(owner):
@@ -114,7 +114,7 @@ def test_every_part_is_made_once(monkeypatch, n_processes):
             super().shutdown()
 
     monkeypatch.setattr(workers, "_part_with_stored_model", make)
-    monkeypatch.setattr("joblib.externals.loky.ProcessPoolExecutor", Pool)
+    monkeypatch.setattr("loky.ProcessPoolExecutor", Pool)
     tasks = [workers.Task("", "", number, (), streams.Columns(()), os.getpid()) for number in range(9)]
     assert sorted(workers.on_this_machine(tasks, n_processes)) == list(range(9))
     assert sorted(made) == list(range(9))

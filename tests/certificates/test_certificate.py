@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from rescaleinv.certificates.certificate import Certificate
@@ -53,3 +54,16 @@ def test_without_rows_it_is_shorter_and_refers_to_them_by_their_fingerprint(cert
 def test_damage_is_noticed(certificate, change, message):
     with pytest.raises(CertificateError, match=message):
         Certificate.from_json(change(certificate.to_json()))
+
+
+def test_a_notebook_shows_the_factors_of_a_witness_by_name():
+    from rescaleinv import RescaleInvariantSVC
+
+    rows = pd.DataFrame([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], columns=["age <y>", "size"])
+    verdicts = RescaleInvariantSVC().fit(rows, [1, 1, 1, -1]).certify(pd.DataFrame([[-1, 4]], columns=rows.columns))
+    witness = verdicts.witness(0)
+    page = witness._repr_html_()
+    assert "<th>age &lt;y&gt;</th>" in page
+    assert page.count("<tr>") == 3
+    assert f"<td>{witness.positive[1]:.4g}</td>" in page
+    assert "neutral" in page

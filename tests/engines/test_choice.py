@@ -149,3 +149,11 @@ def test_what_nobody_can_do_is_said():
     settings = EngineSettings(groups=np.zeros(2, dtype=int))
     choice = choose_engine("auto", separable(8, 2), settings)
     assert (choice.name, choice.reason) == ("none", "no engine can do all of this at once: every rescaling, groups")
+
+
+def test_a_notebook_shows_the_engine_its_reason_and_what_it_can_do():
+    choice = choose_engine("auto", TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+    page = choice._repr_html_()
+    assert "<b>complex</b>" in page
+    assert choice.reason in page
+    assert "every rescaling, enumerates" in page

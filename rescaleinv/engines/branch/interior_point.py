@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from rescaleinv._util.compiled import entry, step
 
 # numba's cache watches the file of the entry point only: after a change of ``solve_or_nan``, touch this file too.
 from rescaleinv.engines.branch.svm_kernel import solve_or_nan
@@ -106,7 +107,7 @@ class BestPair(NamedTuple):
     iterate: Iterate
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _ends(box, j, v, nu):
     """(d v_j + ν_j) at both ends of the range of d; 0 where the weight's given sign is the other one."""
     g = box.groups[j]
@@ -119,7 +120,7 @@ def _ends(box, j, v, nu):
     return x, z
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _losses(box, v, nu, at_low, at_high):
     """Σ (d v_j + ν_j)²/(4d) over each group at both ends of d."""
     at_low[:] = 0.0
@@ -131,13 +132,13 @@ def _losses(box, v, nu, at_low, at_high):
         at_high[g] += z * z / (4 * box.high[g])
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _sections(m, n_groups):
     """Where in the vector of conditions those on penalties, floors, ceilings, the balance, low and high ends begin."""
     return m, 2 * m, 3 * m, 4 * m, 4 * m + 1, 4 * m + 1 + n_groups
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _longest_step(values, changes, active):
     """The longest step up to 1 that leaves each positive value at least ``_KEPT`` of what it is."""
     step = 1.0
@@ -147,7 +148,7 @@ def _longest_step(values, changes, active):
     return step
 
 
-@njit(cache=True, error_model="numpy")
+@entry
 def first_iterate(rows, box, sign, v, r):
     """Where the method starts: from a strictly feasible ``v`` (with t last) and ``r``, all conditions equally far off."""
     m, size = rows.signed.shape
@@ -176,7 +177,7 @@ def first_iterate(rows, box, sign, v, r):
     return Iterate(v.copy(), r.copy(), total, values, np.where(_active(rows, n_groups), barrier / values, 0.0))
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _active(rows, n_groups):
     """Which of the conditions there are."""
     m = len(rows.caps)
@@ -190,7 +191,7 @@ def _active(rows, n_groups):
     return active
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _inherited(rows, box, iterate, nu, active):
     """An iterate of a larger part as one of this part: strictly feasible there too, as every condition is only weaker.
 
@@ -217,7 +218,7 @@ def _inherited(rows, box, iterate, nu, active):
     return v, r, total, values, duals
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _derivatives_of_losses(box, v, nu, values, duals, target, v_pull, nu_pull):
     """The losses' part of the Newton system; the pulls are added to ``v_pull`` and ``nu_pull``."""
     n, n_groups = len(box.groups), len(box.low)
@@ -254,7 +255,7 @@ def _derivatives_of_losses(box, v, nu, values, duals, target, v_pull, nu_pull):
     return Curvature(of_v, of_both, of_nu, common, turn), Slopes(at_low, at_high, total_pull)
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _step_by_features(signed, groups, curvature, row_weight, r_weight, v_pull, nu_pull, r_pull):
     """The Newton step with a system of twice the features: r is eliminated."""
     m, size = signed.shape
@@ -293,7 +294,7 @@ def _step_by_features(signed, groups, curvature, row_weight, r_weight, v_pull, n
     return v_step, r_step
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _step_by_rows(signed, curvature, row_weight, r_weight, v_pull, nu_pull, r_pull):
     """The Newton step where there are more features than rows: v is eliminated, rows remain.
 
@@ -333,7 +334,7 @@ def _step_by_rows(signed, curvature, row_weight, r_weight, v_pull, nu_pull, r_pu
     return v_step, r_step
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _step(rows, box, sign, v, nu, values, duals, target):
     """The Newton steps of v, r, ν, of the values of all conditions, and of the epigraph variables."""
     m, size = rows.signed.shape
@@ -392,7 +393,7 @@ def _step(rows, box, sign, v, nu, values, duals, target):
     return v_step, r_step, nu_step, changes, total_step
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _inside(box, v, nu, total, values, at_low, at_high):
     """Whether the losses, which are not linear, leave their conditions ``_KEPT`` of their slack; ``at_*`` become them."""
     _losses(box, v, nu, at_low, at_high)
@@ -406,7 +407,7 @@ def _inside(box, v, nu, total, values, at_low, at_high):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _relaxed_classifier(box, v, nu, on_low, on_high, weights, gradients):
     for j in range(len(box.groups)):
         g = box.groups[j]
@@ -415,7 +416,7 @@ def _relaxed_classifier(box, v, nu, on_low, on_high, weights, gradients):
         weights[j] = (on_low[g] * x / box.low[g] + on_high[g] * z / box.high[g]) / 2
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _settled(rows, weights, gradients, duals, n_groups):
     """Whether the relaxed classifier's own conditions hold well enough for its bound to be believed."""
     m, size = rows.signed.shape
@@ -436,7 +437,7 @@ def _settled(rows, weights, gradients, duals, n_groups):
     )
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _looseness(rows, box, v, nu, duals):
     """``of_rows`` and ``of_features`` of a ``BestPair``."""
     m, n_groups = len(rows.caps), len(box.low)
@@ -453,7 +454,7 @@ def _looseness(rows, box, v, nu, duals):
     return of_rows, of_features
 
 
-@njit(cache=True, error_model="numpy")
+@entry
 def best_pair(rows, box, sign, iterate, iterations):
     """Maximise Σ r_i - Σ cost of the rows - Σ losses of the groups over (v, t) and r: the pair that best covers a part.
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from rescaleinv._util.compiled import entry, step
 
 # A multiple of the identity, relative to the largest diagonal entry: rows that depend on each other do no harm.
 _RIDGE = 1e-12
@@ -36,7 +37,7 @@ class Range(NamedTuple):
     high: np.ndarray
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def solve_or_nan(system, right):
     """The solution of a linear system; nan where there is none."""
     try:
@@ -45,7 +46,7 @@ def solve_or_nan(system, right):
         return np.full(len(right), np.nan)
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _gradient(rows, multipliers, gradient):
     gradient[:] = 0.0
     for i in range(len(multipliers)):
@@ -55,7 +56,7 @@ def _gradient(rows, multipliers, gradient):
                 gradient[j] += factor * rows.features[i, j]
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _free_solution(rows, gram, free, multipliers, scores):
     """Multipliers of the free rows, and the intercept last, that put these rows exactly on their margins."""
     count = len(free)
@@ -92,7 +93,7 @@ def _free_solution(rows, gram, free, multipliers, scores):
     return found
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _step_to_bounds(free, found, multipliers, caps):
     """How far the free multipliers may go towards ``found``, and which of them is then at a bound (-1: none)."""
     step, blocking = 1.0, -1
@@ -106,7 +107,7 @@ def _step_to_bounds(free, found, multipliers, caps):
     return step, blocking
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _most_violating_pair(rows, scores, multipliers):
     """Where no row is free: the pair that violates most (-1, -1: none), and the middle of the intercepts allowed."""
     highest, lowest = -np.inf, np.inf
@@ -126,7 +127,7 @@ def _most_violating_pair(rows, scores, multipliers):
     return -1, -1, highest if lowest == np.inf else (highest + lowest) / 2
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def _most_violating(rows, scores, intercept, multipliers, member, worst):
     """The row at a bound that violates its margin most, by more than ``worst``; -1 where there is none."""
     joins = -1
@@ -139,7 +140,7 @@ def _most_violating(rows, scores, intercept, multipliers, member, worst):
     return joins
 
 
-@njit(cache=True, error_model="numpy")
+@entry
 def train(rows, inverse, multipliers):
     """The SVM of least ½ Σ w_j²/τ_j² + Σ c_i ξ_i with y_i (w·x_i + b) >= required margin - ξ_i, by an active-set method.
 
@@ -215,7 +216,7 @@ def train(rows, inverse, multipliers):
     return weights, intercept, free[:count].copy(), False
 
 
-@njit(cache=True, error_model="numpy")
+@entry
 def slopes(rows, inverse, free, weights, point):
     """The derivative of the decision value of ``point`` by log d_j, while the rows between their bounds stay the same."""
     count = len(free)
@@ -243,7 +244,7 @@ def slopes(rows, inverse, free, weights, point):
     return -(point - signed.T @ found[:count]) * weights
 
 
-@njit(cache=True, error_model="numpy")
+@step
 def descend(rows, span, point, sign, factors, multipliers, target, polish):
     """Walk from ``factors`` (one d per group) to corners of the box where sign · decision value is less, until < target.
 
@@ -299,7 +300,7 @@ def descend(rows, span, point, sign, factors, multipliers, target, polish):
     return value
 
 
-@njit(cache=True, error_model="numpy")
+@entry
 def search(rows, span, point, sign, factors, multipliers, target, restarts, polish, random):
     """``descend``, again from the best corner so far with a few factors turned over, and with ``polish`` along the gradient.
 

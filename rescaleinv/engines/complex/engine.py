@@ -33,7 +33,7 @@ from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.engines.complex.decide import ExactDecisions
 from rescaleinv.engines.complex.hull import extremes, outer_vertices
 from rescaleinv.engines.complex.proof import ComplexProof, ProofWriter
-from rescaleinv.engines.complex.restored import require_true_solutions
+from rescaleinv.engines.complex.restored import require_complete, require_true_solutions
 from rescaleinv.engines.complex.walk import Budget, Vertices, enumerate_vertices
 from rescaleinv.engines.redundant_rows import rows_that_matter
 from rescaleinv.errors import CertificateError
@@ -195,6 +195,8 @@ class ComplexEngine(Engine):
         ):
             raise ValueError("its vertices are not those of its training set")
         require_true_solutions(self._reduced, vertices)
+        if not trusted:
+            require_complete(self._reduced, vertices, self.n_threads)
         self._keep(vertices)
         self.only_read = not trusted
 
@@ -300,7 +302,14 @@ class ComplexEngine(Engine):
 
     def _writer(self) -> ProofWriter:
         vertices = self.vertices
-        return ProofWriter(self.training_set, self._kept, vertices, left_out=self.left_out, n_threads=self.n_threads)
+        return ProofWriter(
+            self.training_set,
+            self._kept,
+            vertices,
+            left_out=self.left_out,
+            n_threads=self.n_threads,
+            budget=self.budget,
+        )
 
     @property
     def complexes(self) -> list[verify.Complex]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from rescaleinv._util.compiled import entry, step
 from rescaleinv._util.types import FloatArray
 
 # A vertex is left out only if a convex combination of others is this near to it (relative to the range of each
@@ -14,7 +14,7 @@ _INSIDE = 1e-11
 _DIRECTIONS = 64
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@step
 def _affine_minimum(corral, size, width, weights, system):
     """Weights, of sum 1, of the point nearest to the origin in the affine hull of the corral's points."""
     for i in range(size + 1):
@@ -53,7 +53,7 @@ def _affine_minimum(corral, size, width, weights, system):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@step
 def _lowest_score(columns, n_points, direction, scores):
     """The point (column) that is lowest in a direction, and its score."""
     scores[:n_points] = 0.0
@@ -68,7 +68,7 @@ def _lowest_score(columns, n_points, direction, scores):
     return best, lowest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@step
 def _nearest(columns, n_points, target, direction, scores):
     """Wolfe's method: the point of the hull of the first columns that is nearest to the target.
 
@@ -135,7 +135,7 @@ def _nearest(columns, n_points, target, direction, scores):
     return -1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@entry
 def _grow(columns, chosen, n_chosen, is_chosen):
     """Test every point against the hull of the chosen ones; where it is outside, an extreme point joins them."""
     width, n_points = columns.shape
@@ -184,7 +184,7 @@ def outer_vertices(solutions: FloatArray) -> npt.NDArray[np.intp]:
 
 
 # No value is nan, and zeros have no sign that matters: that is what lets the compiler use vector minima.
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nnan", "nsz"})
+@entry(fastmath={"contract", "nnan", "nsz"})
 def extremes(points, vertices, lower, upper):
     """The least and the largest w·x + b over all vertices (w, b), point by point, without storing the product.
 

@@ -22,8 +22,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
-from numba import njit, uint64
+from numba import uint64
 from numba.extending import intrinsic
+
+from rescaleinv._util.compiled import entry as _entry
+from rescaleinv._util.compiled import step as _step
 
 LARGEST_POWER = 2200  # powers of two are tabulated from -LARGEST_POWER to LARGEST_POWER
 
@@ -168,11 +171,7 @@ class Meeting(NamedTuple):
     error: float
 
 
-# Only what Python calls gets wrappers and an entry in the cache on disk, which holds the steps inside it too. A step
-# has no wrapper: Python must not call it.
-_step = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-_inlined = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
-_entry = njit(cache=True, nogil=True, error_model="numpy")
+_inlined = _step(forceinline=True)
 
 
 # ---- arithmetic: residues, floats, pairs of floats
@@ -1167,7 +1166,7 @@ def _follow_edges(items, training, basis, inverse, vertex, slacks, direction, ac
     return count
 
 
-@njit(nogil=True, error_model="numpy", inline="always")  # one thing less to be linked and optimised twice
+@_step(inline="always")  # one thing less to be linked and optimised twice
 def expand(items, training, with_residues, workspace, neighbours, ends, solution):
     """All neighbours of a vertex along edges of the complex. Returns their number, or a status below zero.
 

@@ -35,6 +35,8 @@ Report = Callable[[int, int], None]
 
 # Rounds of checking and correcting before giving up; one is the rule, and real data have never needed two.
 _MOST_ROUNDS = 1000
+# For a walk in rationals where nothing else limits its time.
+_SECONDS_IN_RATIONALS = 3600.0
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,14 @@ class ProofWriter:
     """
 
     def __init__(
-        self, training_set: TrainingSet, kept: IntArray, vertices: Vertices, *, left_out: int, n_threads: int
+        self,
+        training_set: TrainingSet,
+        kept: IntArray,
+        vertices: Vertices,
+        *,
+        left_out: int,
+        n_threads: int,
+        budget: Budget | None = None,
     ) -> None:
         if vertices.stopped:
             raise CertificateError(
@@ -84,6 +93,10 @@ class ProofWriter:
         self.vertices = vertices
         self.left_out = left_out
         self.n_threads = n_threads
+        # of a walk in rationals, should one be needed
+        self.budget = budget or Budget()
+        if self.budget.seconds is None:
+            self.budget = replace(self.budget, seconds=_SECONDS_IN_RATIONALS)
         self.n_corrected = 0
         self._exact: dict[tuple[int, ...], list[Edge]] = {}
 
@@ -179,7 +192,12 @@ class ProofWriter:
         """Something on the list is not a vertex, so nothing reached from it can be trusted: walk again in rationals."""
         _log.warning("the walk is repeated in rationals: %s", why)
         listed = {tuple(basis) for basis in self.vertices.bases.tolist()}
-        self.vertices = enumerate_vertices(self.reduced, Budget(), n_threads=self.n_threads, in_rationals=True)
+        again = enumerate_vertices(self.reduced, self.budget, n_threads=self.n_threads, in_rationals=True)
+        if again.stopped:
+            raise CertificateError(
+                f"nothing is proved: the walk went wrong ({why}), and repeating it in rationals took {again.stopped}"
+            ) from why
+        self.vertices = again
         self._exact.clear()
         self.n_corrected += len(listed - {tuple(basis) for basis in self.vertices.bases.tolist()})
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rescaleinv._util.types import FloatArray
-from rescaleinv.engines.complex.exact_walk import exact_vertex
-from rescaleinv.engines.complex.walk import BasisArray, Vertices
+from rescaleinv.engines.complex.exact_walk import WalkError, exact_vertex
+from rescaleinv.engines.complex.walk import BasisArray, Vertices, leads_elsewhere
 from rescaleinv.theory.training_set import TrainingSet
 
 _AT_A_TIME = 4096
@@ -15,6 +15,25 @@ _AT_A_TIME = 4096
 _TOLERANCE = 1e-10
 # Floats tell that much of a well-conditioned basis; where they do not, rationals do.
 _CLEARLY_EQUAL = 1e-11
+# Of longer lists so many vertices, drawn at random, have their edges followed: some seconds of work.
+_MOST_FOLLOWED = 50_000
+_MOST_FOLLOWED_EXACTLY = 200
+
+
+def require_complete(training_set: TrainingSet, vertices: Vertices, n_threads: int = 1) -> None:
+    """A ``ValueError`` where vertices are missing from a list that claims to be complete, or some are none.
+
+    Every edge of a vertex must lead to another on the list. Beyond 50,000 vertices only a sample is followed, which finds a
+    list that was cut short, but not one from which single vertices were taken out.
+    """
+    if vertices.stopped:  # it does not claim to be complete, and gives no strong verdicts
+        return
+    try:
+        incomplete = leads_elsewhere(training_set, vertices, n_threads, _MOST_FOLLOWED, _MOST_FOLLOWED_EXACTLY)
+    except WalkError as error:
+        raise ValueError(f"it has a vertex that is not one of the complex: {error}") from error
+    if incomplete:
+        raise ValueError("its list of vertices is not complete: an edge leads to one that is missing")
 
 
 def require_true_solutions(training_set: TrainingSet, vertices: Vertices) -> None:

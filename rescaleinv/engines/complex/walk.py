@@ -285,6 +285,32 @@ def edges_of(
                 yield basis, edges[:n] if known else None
 
 
+def leads_elsewhere(training_set: TrainingSet, vertices: Vertices, n_threads: int, most: int, most_exact: int) -> bool:
+    """Whether an edge of the vertices leads to one that is not on the list; ``WalkError`` where one is no vertex at all.
+
+    A complete list is closed under edges, and as the complex is connected, no part of it is. At most so many vertices,
+    drawn at random, are looked at, and of those that need rationals at most ``most_exact``.
+    """
+    walk = _Walk(training_set, vertices.perturbation, n_threads)
+    total = len(vertices.bases)
+    walk.add_bases(vertices.bases if total <= most else np.random.default_rng().permutation(vertices.bases))
+    listed = walk.known
+    with ThreadPoolExecutor(n_threads) as pool:
+        for start in range(0, min(listed, most), _BLOCK):
+            found = walk.steps(start, min(listed, most, start + _BLOCK), pool)
+            walk.add(found.neighbours, found.counts)
+            for v in np.flatnonzero(found.counts < 0)[: max(most_exact, 0)].tolist():
+                most_exact -= 1
+                basis = walk.bases[start + v].tolist()
+                edges = expand_exactly(training_set, vertices.perturbation, basis)[0]
+                neighbours = neighbours_along(basis, edges, training_set.n_rows)
+                if neighbours:
+                    walk.add_bases(neighbours)
+            if walk.known > listed:
+                return True
+    return False
+
+
 def extended(training_set: TrainingSet, vertices: Vertices, bases: list[list[int]], n_threads: int) -> Vertices:
     """The vertices with some more, and all that can be reached from these."""
     walk = _Walk(training_set, vertices.perturbation, n_threads)

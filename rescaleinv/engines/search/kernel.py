@@ -18,7 +18,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from rescaleinv._util.compiled import entry as _entry
+from rescaleinv._util.compiled import step as _step
 
 OUT, ON, IN = 0, 1, 2
 
@@ -33,9 +35,6 @@ _PRICE = 1e-9  # relative: multipliers nearer to their bounds than this are with
 _WIDEST = 8.0  # costs stay within this factor (its logarithm) of the usual ones, so that floats can cope
 _AMISS = 1e-6  # slacks of the wrong sign by more than this mean that the steps went wrong
 _REFRESH = 64  # exchanges after which the inverse is computed anew
-
-_step = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-_entry = njit(cache=True, nogil=True, error_model="numpy")
 
 
 class Rows(NamedTuple):

@@ -2,14 +2,17 @@
 
 import pickle
 
+import clarabel
 import made_sets
 import numpy as np
 import pytest
 from limited_ranges import EXAMPLE, overlapping, plain_values, require_no_contradiction, require_witnesses
+from scipy import sparse
 
 from rescaleinv import ComplexEngine, GapEngine, InputError, RescaleInvariantSVC, TrainingSet, verify
 from rescaleinv.datasets import load
 from rescaleinv.engines.branch import engine as engine_module
+from rescaleinv.errors import CertificateError
 
 
 @pytest.mark.parametrize("kappa", [1.2, 2.0, 5.0])
@@ -218,3 +221,57 @@ def test_an_engine_that_is_pickled_decides_the_same():
     again = pickle.loads(pickle.dumps(engine))
     assert not again._kept
     assert (again.certify(points).code == codes).all()
+
+
+def soft_margin_by_clarabel(rows, signs, penalty, point):
+    """The decision value of a point at the given scaling, by a quadratic program of its own."""
+    m, n = rows.shape
+    unit = np.abs(rows).max(axis=0)
+    cost = sparse.diags(np.r_[1 / unit**2, np.zeros(m + 1)]).tocsc()
+    margins = np.hstack([-signs[:, None] * rows / unit, -signs[:, None], -np.eye(m)])
+    slacks = np.hstack([np.zeros((m, n + 1)), -np.eye(m)])
+    options = clarabel.DefaultSettings()
+    options.verbose = False
+    options.tol_gap_abs = options.tol_gap_rel = options.tol_feas = 1e-11
+    program = sparse.csc_matrix(np.vstack([margins, slacks]))
+    right = np.r_[-np.ones(m), np.zeros(m)]
+    linear = np.r_[np.zeros(n + 1), np.full(m, penalty)]
+    answer = clarabel.DefaultSolver(cost, linear, program, right, [clarabel.NonnegativeConeT(2 * m)], options).solve()
+    solution = np.array(answer.x)
+    return float(solution[:n] @ (point / unit) + solution[n])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_soft_margins_of_features_in_unlike_units(seed):
+    """Both witnesses of a neutral point are on their side when trained again, and its certificate can be made."""
+    rng = np.random.default_rng([seed, 9])
+    signs = np.where(np.arange(14) % 2, 1, -1)
+    units = 10.0 ** rng.integers(-4, 5, 3)
+    rows = (rng.normal(size=(14, 3)) + 0.5 * signs[:, None]) * units
+    penalty = 10.0 ** rng.uniform(-3, 3)
+    points = np.vstack([rows[:3], rng.normal(size=(5, 3)) * 2 * units])
+    engine = GapEngine(TrainingSet(rows, signs), 5.0, penalties=np.full(14, penalty), time_limit=5.0)
+    verdicts = engine.certify(points)
+    for i in np.flatnonzero(verdicts.neutral).tolist():
+        assert verify.check(verdicts.certificate(i).to_json()) == "neutral within the range"
+        witness = verdicts.witness(i)
+        for tau, sign in ((witness.positive, 1), (witness.negative, -1)):
+            assert sign * soft_margin_by_clarabel(rows * tau, signs.astype(float), penalty, points[i] * tau) > 0
+    assert verdicts.neutral.any() or verdicts.strong.any()
+
+
+def test_a_neutral_verdict_without_a_certificate_is_unknown(monkeypatch):
+    engine = GapEngine(made_sets.gaussian(0, 4), 4.0)
+    verdicts = engine.certify(np.random.default_rng(0).normal(size=(8, 4)))
+    assert verdicts.neutral.any()
+    assert verdicts.strong.any()
+
+    def none(*_):
+        raise CertificateError("a test says so")
+
+    monkeypatch.setattr(engine, "_certificate", none)
+    proved = verdicts.prove()
+    assert proved.unknown[verdicts.neutral].all()
+    assert set(proved.reason[verdicts.neutral]) == {"a test says so"}
+    assert (proved.code[verdicts.strong] == verdicts.code[verdicts.strong]).all()
+    assert set(proved.status[verdicts.strong]) == {"computed"}

@@ -540,3 +540,22 @@ def test_a_point_without_a_certificate_does_not_stop_the_others(monkeypatch):
 
     monkeypatch.setattr(engine, "explain", only_the_second)
     assert verdicts.prove().status.tolist() == ["computed", "proved"]
+
+
+def test_repeating_the_walk_in_rationals_has_a_limit(monkeypatch, tmp_path):
+    def broken():
+        engine = engine_of(FAULTY)
+        n_rows = engine.reduced_training_set.n_rows
+        wrong = [0, *range(n_rows, n_rows + FAULTY.n_features)]  # no feature has weight
+        return with_bases(engine, [wrong, *engine.vertices.bases.tolist()])
+
+    monkeypatch.setattr(proof_module, "_SECONDS_IN_RATIONALS", 0.0)
+    engine = broken()
+    with pytest.raises(CertificateError, match="repeating it in rationals took more than 0 s"):
+        engine.write_proof(tmp_path / "complex")
+    assert not (tmp_path / "complex").exists()
+    assert engine.proof is None
+    engine = broken()
+    engine.budget = walk.Budget(vertices=1, seconds=100.0)  # the engine's own limits count too
+    with pytest.raises(CertificateError, match="more than 1 vertices"):
+        engine.write_proof(tmp_path / "complex")

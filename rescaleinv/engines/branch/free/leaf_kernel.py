@@ -10,7 +10,8 @@ where each supremum is over what the node knows of (w_j, μ_j). A pair for which
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from rescaleinv._util.compiled import entry, step
 
 # What is known of a feature: rows of the table ``region``. Bounds are of |w_j|, |μ_j| and of d_j = μ_j / w_j.
 SIGN, D_LOW, D_HIGH, W_LOW, W_HIGH, M_LOW, M_HIGH = 0, 1, 2, 3, 4, 5, 6
@@ -22,12 +23,12 @@ ROW_OUT, ROW_LESS, ROW_IN, ROW_MORE = 7, 8, 9, 10
 ZERO = 3e-8  # coefficients that must vanish may come to this in floats; the exact leaf makes them vanish
 
 
-@njit(cache=True)
+@step
 def _at(W, v, w, mu):
     return W * w + v * mu - w * mu
 
 
-@njit(cache=True)
+@entry
 def supremum(W, v, sign, low, high, wl, wu, ml, mu):
     """sup of W w + v μ - w μ over the (w, μ) that a node allows; inf where it has no bound, -inf where there are none."""
     if sign == 0.0:
@@ -73,7 +74,7 @@ def supremum(W, v, sign, low, high, wl, wu, ml, mu):
     return best
 
 
-@njit(cache=True)
+@step
 def _products(v, G):
     m, n = G.shape
     values = np.empty(m)
@@ -85,7 +86,7 @@ def _products(v, G):
     return values
 
 
-@njit(cache=True)
+@step
 def _least_capped(values, order, positive, cap, rows, half):
     """min Σ a_i values_i over capped multipliers, ``half`` in each class: rows that are in, then those of least value."""
     total = 0.0
@@ -110,7 +111,7 @@ def _least_capped(values, order, positive, cap, rows, half):
     return total
 
 
-@njit(cache=True)
+@entry
 def least_gradient(v, G, positive, cap, rows, half=0.5):
     """min over the multipliers that the rows allow of v·μ: ``half`` of them in either class. inf where there are none."""
     values = _products(v, G)
@@ -128,7 +129,7 @@ def least_gradient(v, G, positive, cap, rows, half=0.5):
     return total
 
 
-@njit(cache=True)
+@entry
 def leaf_value(lam, v, G, positive, cap, rows, region, half=0.5):
     """The value of a pair: the node is refuted where it exceeds twice ``half``.
 
@@ -151,7 +152,7 @@ def leaf_value(lam, v, G, positive, cap, rows, region, half=0.5):
     return _total(total, least_gradient(v, G, positive, cap, rows, half), terms)
 
 
-@njit(cache=True)
+@entry
 def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, count, enough, half=0.5):
     """Which of the facts (latest first, each undone if the pair still refutes the node) the pair needs.
 
@@ -221,7 +222,7 @@ def needed_facts(lam, v, G, positive, cap, rows, region, kinds, items, olds, cou
     return needed
 
 
-@njit(cache=True)
+@step
 def _total(base, gradient, terms):
     total = base
     for j in range(len(terms)):
@@ -231,7 +232,7 @@ def _total(base, gradient, terms):
     return total + gradient
 
 
-@njit(cache=True)
+@entry
 def weakest(lam, v, G, region, kind, item, value, floor, slack):
     """The value nearest to ``floor`` of this bound (now ``value``) with which the pair loses no more than the slack."""
     W = 0.0
@@ -255,7 +256,7 @@ def weakest(lam, v, G, region, kind, item, value, floor, slack):
     return good
 
 
-@njit(cache=True)
+@entry
 def violations(w, mu, p, a, margins, region, rows, cap):
     """How far a relaxed solution is from complementarity: one number for each feature and for each row, in units of Σ p."""
     n, m = len(w), len(a)

@@ -12,7 +12,8 @@ All else (rows off their kinks, unknowns at bounds) needs no linear algebra, and
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from rescaleinv._util.compiled import entry, step
 
 PIVOT = 1e-8  # smaller pivots are not taken
 FEASIBLE = 1e-9  # violations below are none
@@ -28,7 +29,7 @@ OPTIMAL, CUT_OFF, INFEASIBLE, STOPPED = 0, 1, 2, 3
 K, N_FEATURES, N_ROWS, N_EXTRA, SINCE = 0, 1, 2, 3, 4
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _entry(q, e, G, positive, feature, cw, cm, cp, n, m):
     """Coefficient of unknown e in row q."""
     if q < m:
@@ -46,7 +47,7 @@ def _entry(q, e, G, positive, feature, cw, cm, cp, n, m):
     return cm[f] * G[e - 2 * n, j] if cm[f] != 0.0 else 0.0
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _fold(prices, rows, count, out_w, out_m, out_p, out_class, G, feature, cw, cm, cp, n, m):
     """Sum the rows with these prices, as coefficients of w, μ, p and of the two classes (added to what is there)."""
     for t in range(count):
@@ -67,7 +68,7 @@ def _fold(prices, rows, count, out_w, out_m, out_p, out_class, G, feature, cw, c
             out_p[j] += value * cp[f]
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _invert(matrix, inverse, k):
     """Gauss-Jordan with row pivoting; False where the matrix is nearly singular."""
     for i in range(k):
@@ -98,7 +99,7 @@ def _invert(matrix, inverse, k):
     return True
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _slack_basis(sizes, place_x, place_row, x, y, low, high, n, m, rows):
     """No row at its kink: always dual feasible."""
     sizes[K] = 0
@@ -110,7 +111,7 @@ def _slack_basis(sizes, place_x, place_row, x, y, low, high, n, m, rows):
         y[q] = 0.0
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _refactor(sizes, G, positive, feature, cw, cm, cp, inverse, basic, active):
     k, n, m = sizes[K], sizes[N_FEATURES], sizes[N_ROWS]
     work = np.empty((k, k))
@@ -121,7 +122,7 @@ def _refactor(sizes, G, positive, feature, cw, cm, cp, inverse, basic, active):
     return _invert(work, inverse, k)
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _primal(
     sizes, G, GT, positive, feature, cw, cm, cp, kink, low, high, inverse, basic, active, place_x, place_row, x, r
 ):
@@ -150,7 +151,7 @@ def _primal(
     return error
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _rows(n, m, extra, G, GT, positive, feature, cw, cm, cp, x, r):
     """The values of all rows."""
     mu = np.zeros(n)
@@ -168,7 +169,7 @@ def _rows(n, m, extra, G, GT, positive, feature, cw, cm, cp, x, r):
         r[m + 2 + f] = cw[f] * x[j] + cm[f] * mu[j] + cp[f] * x[n + j]
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _add_margins(weights, GT, n, m, out):
     """Add G·weights to ``out``, column by column of G: long loops, which are vectorised."""
     for j in range(n):
@@ -178,7 +179,7 @@ def _add_margins(weights, GT, n, m, out):
                 out[i] += w * GT[j, i]
 
 
-@njit(cache=True, fastmath=_SUMS)
+@entry(fastmath=_SUMS)
 def prices(sizes, G, GT, positive, feature, cw, cm, cp, cost, inverse, basic, active, place_x, place_row, y, z):
     """Prices of the rows at their kinks, and reduced costs."""
     k, n, m, extra = sizes[K], sizes[N_FEATURES], sizes[N_ROWS], sizes[N_EXTRA]
@@ -205,7 +206,7 @@ def prices(sizes, G, GT, positive, feature, cw, cm, cp, cost, inverse, basic, ac
         z[e] = 0.0 if place_x[e] >= 0 else cost[e] - z[e]
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _columns(out_w, out_m, out_p, out_class, GT, positive, n, m, out):
     """Folded rows at the columns of all unknowns."""
     for j in range(n):
@@ -216,7 +217,7 @@ def _columns(out_w, out_m, out_p, out_class, GT, positive, n, m, out):
     _add_margins(out_m, GT, n, m, out[2 * n :])
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _column_value(e, out_w, out_m, out_p, out_class, G, positive, n):
     """Folded rows at the column of unknown e."""
     if e < n:
@@ -230,7 +231,7 @@ def _column_value(e, out_w, out_m, out_p, out_class, G, positive, n):
     return total
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _leaving(sizes, basic, place_row, x, low, high, r, kink, y, price_low, price_high, weight_x, weight_row):
     """The basic unknown (its place) or row that is violated most, by Devex weights, and which way it has to go."""
     k, m, extra = sizes[K], sizes[N_ROWS], sizes[N_EXTRA]
@@ -254,7 +255,7 @@ def _leaving(sizes, basic, place_row, x, low, high, r, kink, y, price_low, price
     return kind, which, direction
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _entering(sizes, active, alpha_row, alpha, direction, place_x, x, low, high, y, z, price_low, price_high):
     """Ratio test (Harris): returns the step, the kind (1 unknown, 2 row), which, and for rows the end of its box."""
     k, n, m = sizes[K], sizes[N_FEATURES], sizes[N_ROWS]
@@ -302,7 +303,7 @@ def _entering(sizes, active, alpha_row, alpha, direction, place_x, x, low, high,
     return step, kind, which, end
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _pivot(sizes, inverse, basic, active, place_x, place_row, leaving_kind, leaving, kind, which, change, rho):
     """Exchange two items, and update the inverse. ``change``: that of the basics per unit of the entering one."""
     k = sizes[K]
@@ -368,7 +369,7 @@ def _pivot(sizes, inverse, basic, active, place_x, place_row, leaving_kind, leav
         sizes[K] = last
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _objective(cost, x, r, kink, y, place_row, n, m, price_high):
     total = 0.0
     for e in range(2 * n + m):
@@ -380,7 +381,7 @@ def _objective(cost, x, r, kink, y, place_row, n, m, price_high):
     return total
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def solve(
     sizes,
     G,
@@ -622,7 +623,7 @@ def solve(
         fresh = False
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def _add_row(sizes, feature, cw, cm, cp, kink, y, r, place_row, j, w, mu, p, right, value):
     f = sizes[N_EXTRA]
     if f >= feature.shape[0]:
@@ -637,7 +638,7 @@ def _add_row(sizes, feature, cw, cm, cp, kink, y, r, place_row, j, w, mu, p, rig
     return 1
 
 
-@njit(cache=True, fastmath=_SUMS)
+@step(fastmath=_SUMS)
 def separate(sizes, G, feature, cw, cm, cp, kink, y, r, place_row, x, region, tolerance):
     """Add the rows that the relaxed solution breaks: bounds, ratios, products of bounds, tangents. How many."""
     n, m = sizes[N_FEATURES], sizes[N_ROWS]
@@ -708,7 +709,7 @@ def separate(sizes, G, feature, cw, cm, cp, kink, y, r, place_row, x, region, to
     return added
 
 
-@njit(cache=True, fastmath=_SUMS)
+@entry(fastmath=_SUMS)
 def relax(
     sizes,
     G,
