@@ -2,8 +2,8 @@
 
     RESCALEINV_DATA=FOLDER python -m benchmarks.nu [--points 100] [--only bupa,heart] [--quick]
 
-Writes benchmarks/results/nu.json and nu.md. nu="auto", half of the rows for training (none left out), every rescaling, default
-time limit, one process; raw and standardised data. Seconds are processor time. Strong verdicts are put to ν-SVMs at sampled
+Writes benchmarks/results/nu.json and nu.md. nu="auto", half of the rows for training (none left out), every rescaling, the
+default time limit, one process; raw and standardised data. Seconds are processor time. Strong verdicts are put to ν-SVMs at sampled
 rescalings, solved by Clarabel in a form of their own; where such a one says otherwise, the exact ν-SVM at that rescaling
 decides whether the verdict is contradicted. --only runs some sets and keeps the stored results of the others, if the code is
 the same.
@@ -123,7 +123,9 @@ def measured(name: str, standardise: bool, n_points: int, samples: int) -> dict[
     refused = 0
     chosen = np.flatnonzero(np.isin(verdicts.status, ["certified", "proved"]))[:CHECKED]
     for i in chosen:
-        refused += check(verdicts.certificate(int(i)).to_json()) != verdict_words(verdicts[int(i)]) + verdicts.engine.scope
+        refused += (
+            check(verdicts.certificate(int(i)).to_json()) != verdict_words(verdicts[int(i)]) + verdicts.engine.scope
+        )
     result = {
         "set": name,
         "standardised": standardise,
@@ -152,7 +154,7 @@ def measured(name: str, standardise: bool, n_points: int, samples: int) -> dict[
 
 def as_markdown(rows: list[dict[str, Any]]) -> str:
     lines = [
-        'ν = "auto", every rescaling, no row left out; default time limit per point, one process, seconds of processor time.',
+        'ν = "auto", every rescaling, no row left out; default time limit, one process, seconds of processor time.',
         "",
         "| training set | features × rows | ν (times the least) | decided | wanted | strong | neutral | s per point "
         "| settled by | rescalings sampled | contradicted |",

@@ -6,16 +6,24 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rescaleinv._util.types import FloatArray
+from rescaleinv.errors import CertificateError
 from rescaleinv.theory.exact_svm import ExactClassifier, exact_svm
+from rescaleinv.theory.nu_margin import NuMargin
 from rescaleinv.theory.svm import minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet
 
+if TYPE_CHECKING:
+    from rescaleinv.theory.exact_nu import ExactNuClassifier
+
 # Decision values nearer to zero than this, relative to the sizes of their terms, are computed in rationals.
-_NEAR = 1e-9
+_NEAR, _NEAR_WITH_NU = 1e-9, 1e-7
+# The squares of floats have no more bits than this.
+_ALL_BITS = 120
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +31,8 @@ class ReferenceSVM:
     """w·x + b by floats, and in rationals where a float's sign is not to be trusted.
 
     On data of integers many points lie on the hyperplane itself, where f = 0 is positive; rounding gives some of them the
-    other label, which a strong verdict would then contradict. A soft margin has no exact solution here: floats decide.
+    other label, which a strong verdict would then contradict. With a finite C there is no exact solution here, and
+    floats decide; with ν they do so where they can't tell which rows hold the margin.
     """
 
     training_set: TrainingSet
@@ -31,6 +40,7 @@ class ReferenceSVM:
     intercept: float
     value_at_anchor: float
     hard_margin: bool
+    nu: NuMargin | None = None
 
     def decision_function(self, points: FloatArray) -> FloatArray:
         """The decision values of the points, a finite matrix.
@@ -45,11 +55,38 @@ class ReferenceSVM:
         # from the anchor: where features have large offsets, the intercept has lost digits
         shifted = points - self.training_set.conditioning.anchor
         values: FloatArray = shifted @ self.weights + self.value_at_anchor
+        size = 1 + np.abs(shifted) @ np.abs(self.weights) + abs(self.value_at_anchor)
         if self.hard_margin:
-            size = 1 + np.abs(shifted) @ np.abs(self.weights) + abs(self.value_at_anchor)
             for i in np.flatnonzero(np.abs(values) <= _NEAR * size):
                 values[i] = _with_its_sign(self._exact.decision_value(self._exact_point(points[i])))
+        elif self.nu is not None:
+            for i in np.flatnonzero(np.abs(values) <= _NEAR_WITH_NU * size):
+                ends = None if self._exact_nu is None else self._exact_nu.decision_values(self._exact_point(points[i]))
+                if ends is not None:  # the middle of the best intercepts, in units of the margin
+                    values[i] = _with_its_sign((ends[0] + ends[1]) / 2 / self._exact_nu_margin)
         return values
+
+    @cached_property
+    def _exact_nu(self) -> ExactNuClassifier | None:
+        """The ν-SVM of the data as they were written, at the scaling that was given."""
+        from rescaleinv.theory.exact_nu import exact_nu_svm_at
+
+        assert self.nu is not None
+        units = [float(feature.unit) for feature in self.training_set.reading]
+        try:
+            return exact_nu_svm_at(self.training_set.as_read, self.nu, units, bits=_ALL_BITS)
+        except CertificateError:
+            return None
+
+    @cached_property
+    def _exact_nu_margin(self) -> Fraction:
+        """ρ of that classifier: half of the sum of the two classes' thresholds."""
+        assert self._exact_nu is not None
+        (low, high), (other_low, other_high) = (self._exact_nu.thresholds[side] for side in (1, -1))
+        assert high is not None
+        assert other_high is not None
+        rho = (low + high + other_low + other_high) / 4
+        return rho if rho > 0 else Fraction(1)
 
     @cached_property
     def _exact(self) -> ExactClassifier:

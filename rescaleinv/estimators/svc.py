@@ -355,14 +355,14 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
 
     @property
     def is_invariant_(self) -> bool:
-        """Whether rescaling makes no difference to any point at all (Corollary 8 of the paper)."""
+        """Whether rescaling makes no difference to any point at all (Corollary 8 of the paper; the same holds for ν)."""
         check_is_fitted(self)
         if self._fitted.margin.one_label:
             return True
-        if not self._fitted.hard_margin:
-            raise NotAvailableError("the test for invariance is for the hard margin (C=inf), and C is finite")
+        if self._fitted.margin.penalties is not None:
+            raise NotAvailableError("the test for invariance is for the hard margin or nu, and C is finite")
         if self._invariant is None:
-            self._invariant = check_invariance(self.training_set_.as_read).invariant
+            self._invariant = check_invariance(self.training_set_.as_read, self._fitted.margin.nu).invariant
         return self._invariant
 
     def save(self, path: str | Path) -> None:

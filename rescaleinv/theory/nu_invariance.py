@@ -1,10 +1,10 @@
 """Does rescaling make any difference at all to a ν-SVM? The counterpart of Corollary 8 for the soft margin by ν.
 
 The ν-SVM at a rescaling minimises Σ d_j w_j² over the polyhedron C_ν = {R(w, b) >= 1}, where R is the mean of the worst
-margins (docs: theory page, section 11). Its weights are the same at every rescaling if and only if each |w_j| of them is the
-least over C_ν. If each is, Σ d_j w_j² is the least for every d, and at that w alone. Conversely, let d_j grow: a w that is the
-best for every d has |w_j| <= |v_j| for every (v, b) in C_ν. The best intercepts {b : R(w, b) >= 1} do not depend on d. So one
-linear program per feature decides: as for the hard margin, with C_ν in place of C(X).
+margins (docs: theory page, section 11). Its weights are the same at every rescaling if and only if each |w_j| of them is
+the least over C_ν. If each is, Σ d_j w_j² is the least for every d, and at that w alone. Conversely, let d_j grow: a w that
+is the best for every d has |w_j| <= |v_j| for every (v, b) in C_ν. The best intercepts {b : R(w, b) >= 1} do not depend on
+d. So one linear program per feature decides: as for the hard margin, with C_ν in place of C(X).
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ _NOISE = 1e-9
 
 
 def nu_svm_is_invariant(training_set: TrainingSet, margin: NuMargin) -> tuple[bool, ExactNuClassifier | None]:
-    """Whether every rescaling gives the same ν-SVM, and if so that one, exactly; "no" may be a float's word.
+    """Whether every rescaling gives the same ν-SVM, and that at one of them, exactly; None where floats have answered.
 
-    Where floats can't tell which rows are on the margin, the answer is "no": it was not shown that there is no difference.
+    They do where a weight can clearly be lower at another rescaling. Where they can't tell which rows are on the margin, the
+    answer is "no" too: it was not shown that there is no difference.
     """
     scaling = np.ldexp(1.0, -training_set.conditioning.exponent)
     svm = nu_svm(training_set, margin, scaling)
@@ -43,7 +44,7 @@ def nu_svm_is_invariant(training_set: TrainingSet, margin: NuMargin) -> tuple[bo
         exact = exact_nu_svm_at(training_set, margin, scaling)
     except CertificateError:
         return False, None
-    return (True, exact) if _every_weight_is_least(exact) else (False, None)
+    return _every_weight_is_least(exact), exact
 
 
 def _lowered_by(training_set: TrainingSet, margin: NuMargin, weights: FloatArray, unit: float, feature: int) -> float:

@@ -102,7 +102,10 @@ def test_engines_agree(tumours):
     features, labels, _ = tumours
     few = features[:, [0, 2, 5]]
     by_name = {
-        name: RescaleInvariantSVC(engine=name, inconsistent="drop").fit(few[:20], labels[:20]).certify(few[100:115]).code
+        name: RescaleInvariantSVC(engine=name, inconsistent="drop")
+        .fit(few[:20], labels[:20])
+        .certify(few[100:115])
+        .code
         for name in ("complex", "milp", "milp:ortools")
     }
     assert (by_name["complex"] == by_name["milp"]).all()
@@ -211,7 +214,9 @@ def test_a_hard_margin_does_not_depend_on_positive_weights():
 def test_rules_that_count_rows_refuse_weights_that_differ(rule):
     features, labels = INCONSISTENT
     with pytest.raises(InputError, match="counts rows"):
-        RescaleInvariantSVC(inconsistent="drop", drop_rule=rule).fit(features, labels, sample_weight=[1, 2, 3, 4, 5, 6, 7])
+        RescaleInvariantSVC(inconsistent="drop", drop_rule=rule).fit(
+            features, labels, sample_weight=[1, 2, 3, 4, 5, 6, 7]
+        )
     with pytest.warns(LeftOutWarning):
         RescaleInvariantSVC(inconsistent="drop", drop_rule=rule).fit(features, labels, sample_weight=[2] * 7)
     # where nothing has to go, there is nothing to refuse

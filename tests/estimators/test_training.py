@@ -53,7 +53,9 @@ def test_a_row_of_weight_two_is_as_two_rows_where_rows_must_go(seed):
     with pytest.warns(LeftOutWarning):
         weighted = RescaleInvariantSVC(inconsistent="drop").fit(features, labels, sample_weight=weights)
     with pytest.warns(LeftOutWarning):
-        repeated = RescaleInvariantSVC(inconsistent="drop").fit(features.repeat(weights, axis=0), labels.repeat(weights))
+        repeated = RescaleInvariantSVC(inconsistent="drop").fit(
+            features.repeat(weights, axis=0), labels.repeat(weights)
+        )
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6)
 
 
