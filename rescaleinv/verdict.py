@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -88,6 +88,10 @@ class Verdicts:
         What decided them, and makes their certificates.
     provenance : str
         Which features the verdicts are about, where they were certified as part of a pipeline; else "".
+    labels : array or None
+        The labels at the given scaling, None among them where a value is missing; None where an engine was asked itself.
+    classes : pair or None
+        The negative and the positive label; None where an engine was asked itself.
     frame_kind : FrameKind or None
         What the points came in, where that was a data frame; ``to_frame`` gives the same kind.
 
@@ -110,6 +114,8 @@ class Verdicts:
     points: npt.NDArray[np.float64]
     engine: Engine = field(repr=False)
     provenance: str = ""
+    labels: npt.NDArray[Any] | None = None
+    classes: tuple[Any, Any] | None = None
     frame_kind: FrameKind | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -159,17 +165,9 @@ class Verdicts:
         """One ``Verdict`` for a number; for a slice, a mask or an array of numbers, the ``Verdicts`` of those points."""
         if isinstance(key, (int, np.integer)):
             return Verdict(int(self.code[key]))
-        return Verdicts(
-            self.code[key],
-            self.lower[key],
-            self.upper[key],
-            self.reason[key],
-            self.status[key],
-            self.points[key],
-            self.engine,
-            self.provenance,
-            None if self.frame_kind is None else self.frame_kind[key],
-        )
+        names = ("code", "lower", "upper", "reason", "status", "points", "labels", "frame_kind")
+        chosen: dict[str, Any] = {name: getattr(self, name)[key] for name in names if getattr(self, name) is not None}
+        return replace(self, **chosen)
 
     @classmethod
     def all_unknown(cls, points: npt.NDArray[np.float64], reason: Any, engine: Engine) -> Verdicts:
@@ -261,18 +259,47 @@ class Verdicts:
     def counts(self) -> dict[str, int]:
         return {verdict_words(kind): int((self.code == kind).sum()) for kind in (1, -1, 0, 2)}
 
+    def words(self, code: int) -> str:
+        """A verdict in the words of the classes, "benign whatever the scaling"; "strongly positive" where none are known."""
+        if self.classes is None:
+            return verdict_words(code)
+        if code == Verdict.NEUTRAL:
+            return "depends on the scaling" + self.engine.scope
+        if code == Verdict.UNKNOWN:
+            return "not decided"
+        label = self.classes[code > 0]
+        return f"{label if isinstance(label, str) else f'class {label}'} whatever the scaling{self.engine.scope}"
+
     def summary(self) -> str:
-        """One line in words; where points were proved it says how many of each kind."""
+        """One line in words; where points were proved it says how many of each kind.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> clf.certify([[-1, 4], [4, 4], [None, 1]]).summary()
+        '3 points: 1 up whatever the scaling (33%), 1 depends on the scaling (33%), 1 not decided (33%)'
+        """
+        return self._counted(self.words)
+
+    def _counted(self, words: Callable[[int], str]) -> str:
         total = max(len(self), 1)
         parts = []
-        for kind, (name, count) in zip((1, -1, 0, 2), self.counts().items(), strict=True):
-            proved = int((self.status[self.code == kind] == "proved").sum())
+        for kind in (1, -1, 0, 2):
+            mask = self.code == kind
+            count, proved = int(mask.sum()), int((self.status[mask] == "proved").sum())
             if count:
-                parts.append(f"{count} {name} ({count / total:.0%}{f', {proved} proved' if proved else ''})")
+                parts.append(f"{count} {words(kind)} ({count / total:.0%}{f', {proved} proved' if proved else ''})")
         return f"{len(self)} points: {', '.join(parts) or 'none'}"
 
     def to_frame(self) -> Any:
         """A data frame, one row per point: of the kind that the points came in (with its index), else of pandas.
+
+        Returns
+        -------
+        data frame
+            With the columns ``label`` (at the given scaling, where it is known), ``verdict`` (in words), ``code``,
+            ``lower``, ``upper``, ``status`` and ``reason``.
 
         Examples
         --------
@@ -286,12 +313,13 @@ class Verdicts:
         return pandas_frame(columns) if self.frame_kind is None else self.frame_kind.made_of(columns)
 
     def _columns(self) -> dict[str, Any]:
-        words = [verdict_words(code) for code in self.code.tolist()]
-        columns: dict[str, Any] = {"verdict": words, "code": self.code, "lower": self.lower, "upper": self.upper}
+        columns: dict[str, Any] = {} if self.labels is None else {"label": self.labels}
+        columns["verdict"] = [verdict_words(code) for code in self.code.tolist()]
+        columns |= {"code": self.code, "lower": self.lower, "upper": self.upper}
         return {**columns, "status": self.status, "reason": self.reason}
 
     def __repr__(self) -> str:
-        return f"Verdicts({self.summary()})"
+        return f"Verdicts({self._counted(verdict_words)})"
 
     def _repr_html_(self) -> str:
         shown = self[:20]

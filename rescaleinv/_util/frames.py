@@ -72,7 +72,9 @@ def pandas_frame(columns: Mapping[str, Any], index: Any = None) -> Any:
 def _plain(values: Any) -> npt.NDArray[Any] | list[Any]:
     """Texts as a list of str: arrays of objects are not taken by every library."""
     array = np.asarray(values)
-    return [str(value) for value in array.tolist()] if array.dtype.kind in "OU" else array
+    if array.dtype.kind not in "OU":
+        return array
+    return [None if value is None else str(value) for value in array.tolist()]
 
 
 def require_rows(X: Any, what: str) -> None:

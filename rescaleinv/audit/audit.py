@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from rescaleinv._util.deadline import is_over, run_within, share_of_run
 from rescaleinv._util.parameters import checked_count, is_number, is_sequence
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray
-from rescaleinv.audit.features import neutral_without, rescaled_alone
+from rescaleinv.audit.features import SingleFeature, features_at_rest, neutral_without, not_rescaled, rescaled_alone
 from rescaleinv.audit.limited import LimitedUnits, limited_units
 from rescaleinv.audit.result import Audit
-from rescaleinv.audit.scalings import checked_scalings, labels_after
+from rescaleinv.audit.scalings import ScalingResult, checked_scalings, labels_after
 from rescaleinv.errors import InputError, LeftOutWarning
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import StrongReport, strong_report
@@ -27,6 +28,8 @@ from rescaleinv.verdict import Verdicts
 
 # Vertices of the complex times features: up to here the complexes without each of the features are a matter of seconds.
 _MOST_VERTICES = 2_000_000
+# Of what is left of the budget, one step after the other.
+_SHARE_OF_VERDICTS, _SHARE_OF_SVMS, _SHARE_OF_UNITS = 0.35, 0.4, 0.85
 
 
 def scaling_audit(
@@ -39,8 +42,10 @@ def scaling_audit(
     estimator: RescaleInvariantSVC | None = None,
     class_names: Sequence[Any] | None = None,
     noun: str = "points",
-    kappa: float = 2.0,
-    most_radii: int = 50,
+    kappa: float = 4.0,
+    most_radii: int | None = None,
+    fixed: Sequence[Any] | None = None,
+    budget: float | None = None,
     progress: bool | None = None,
 ) -> Audit:
     """Find out how much the labels of the test points depend on how the features were scaled.
@@ -68,10 +73,16 @@ def scaling_audit(
     noun : str
         What the points are, for the findings: "patients".
     kappa : float
-        By which factor every unit may be off when the question is what fixing the unit of one feature does.
-    most_radii : int
-        For so many of the points without a strong verdict the rescaling radius is found, and what fixing a feature does;
-        evenly chosen. That takes up to a second or two a point; 0 leaves it out.
+        The factor in question when units may be off by a limited one.
+    most_radii : int, optional
+        For so many of the points without a strong verdict at most the rescaling radius is found, evenly chosen; all if not
+        given, 0 leaves it out.
+    fixed : sequence of feature names or numbers, optional
+        Features whose scale is not in question where factors are limited and where single features are recorded in other
+        units. If not given, those with two values in the training rows: yes and no have no unit.
+    budget : float, optional
+        Seconds for the whole audit. What it does not suffice for is left open, and the findings say so. Ctrl-C ends it
+        early. No limit if not given.
     progress : bool, optional
         Show progress; on a terminal if not given.
 
@@ -96,29 +107,22 @@ def scaling_audit(
     """
     if not (is_number(kappa) and 1 < kappa < math.inf):
         raise InputError(f"kappa is {kappa!r}; a finite factor above 1 is needed")
-    most_radii = checked_count(most_radii, "most_radii")
+    most_radii = None if most_radii is None else checked_count(most_radii, "most_radii")
     chosen = checked_scalings(scalings)
-    model = _fitted(estimator, X_train, y_train)
-    points = as_matrix(X_test, what="X_test", n_features=model.n_features_in_)
-    if not len(points):
-        raise InputError("X_test has no rows; a point at least is needed")
-    verdicts = model.certify(X_test)
-    values = model.decision_function(X_test)
-    n = model.n_features_in_
-    reason = _why_not_without(model)
-    with progress_bar("SVMs", progress, total=len(chosen) + 2 * n) as bar:
-        results = []
-        for done, (name, transformer) in enumerate(chosen.items()):
-            results.append(labels_after(name, transformer, model._fitted.margin, points))
-            bar.show(done + 1)
-        alone, without = [], []
-        for j in range(n):
-            alone.append(rescaled_alone(model, points, values, j))
-            without.append((math.nan, "not asked") if reason else neutral_without(model, points, j))
-            bar.show(len(chosen) + 2 * (j + 1))
-    limited = _limited(model, points, verdicts, kappa, most_radii, progress)
-    names = _class_names(class_names, model)
-    truth = _truth(y_test, model, len(points))
+    with run_within(budget, interruptible=budget is not None):
+        model = _fitted(estimator, X_train, y_train)
+        points = as_matrix(X_test, what="X_test", n_features=model.n_features_in_)
+        if not len(points):
+            raise InputError("X_test has no rows; a point at least is needed")
+        names = _class_names(class_names, model)
+        truth = _truth(y_test, model, len(points))
+        at_rest = features_at_rest(model.training_set_, fixed)
+        with share_of_run(_SHARE_OF_VERDICTS):
+            verdicts = model.certify(X_test)
+        values = model.decision_function(X_test)
+        results, alone = _labels_of_svms(model, points, values, chosen, at_rest, progress)
+        limited = _limited(model, points, verdicts, at_rest, kappa, most_radii, progress)
+        without, reason = _without_each(model, points, progress)
     return Audit(
         model=model,
         verdicts=verdicts,
@@ -134,7 +138,47 @@ def scaling_audit(
         class_names=names,
         noun=noun,
         notes=[reason] if reason else [],
+        at_rest=at_rest,
     )
+
+
+def _labels_of_svms(
+    model: RescaleInvariantSVC,
+    points: FloatArray,
+    values: FloatArray,
+    chosen: dict[str, Any],
+    at_rest: npt.NDArray[np.bool_],
+    progress: bool | None,
+) -> tuple[list[ScalingResult], list[SingleFeature]]:
+    """The labels after each named scaling, and with single features in other units, as far as the time goes."""
+    results: list[ScalingResult] = []
+    alone: list[SingleFeature] = []
+    with share_of_run(_SHARE_OF_SVMS), progress_bar("SVMs", progress, total=len(chosen) + len(at_rest)) as bar:
+        for name, transformer in chosen.items():
+            if is_over() and results:
+                results.append(ScalingResult(name, "none", note="there was no time for it"))
+            else:
+                results.append(labels_after(name, transformer, model._fitted.margin, points))
+            bar.show(len(results))
+        for j, resting in enumerate(at_rest.tolist()):
+            alone.append(not_rescaled(len(points)) if resting else rescaled_alone(model, points, values, j))
+            bar.show(len(results) + len(alone))
+    return results, alone
+
+
+def _without_each(
+    model: RescaleInvariantSVC, points: FloatArray, progress: bool | None
+) -> tuple[list[tuple[float, str]], str]:
+    """The share of neutral points without each feature, and why that was not asked for, if it was not."""
+    n, reason = model.n_features_in_, _why_not_without(model)
+    if reason:
+        return [(math.nan, "not asked")] * n, reason
+    found = []
+    with progress_bar("features left out", progress, total=n) as bar:
+        for j in range(n):
+            found.append((math.nan, "there was no time for it") if is_over() else neutral_without(model, points, j))
+            bar.show(j + 1)
+    return found, ""
 
 
 def _fitted(estimator: RescaleInvariantSVC | None, X: Any, y: Any) -> RescaleInvariantSVC:
@@ -157,14 +201,16 @@ def _limited(
     model: RescaleInvariantSVC,
     points: FloatArray,
     verdicts: Verdicts,
+    at_rest: npt.NDArray[np.bool_],
     kappa: float,
-    most_radii: int,
+    most_radii: int | None,
     progress: bool | None,
 ) -> LimitedUnits | None:
-    if not most_radii:
+    if most_radii == 0 or at_rest.all():
         return None
-    with progress_bar("questions about units", progress) as bar:
-        return limited_units(model, points, verdicts, kappa, most_radii, bar.show)
+    most = len(points) if most_radii is None else most_radii
+    with share_of_run(_SHARE_OF_UNITS), progress_bar("rows, how far labels hold", progress) as bar:
+        return limited_units(model, points, verdicts, at_rest, kappa, most, bar)
 
 
 def _why_not_without(model: RescaleInvariantSVC) -> str:

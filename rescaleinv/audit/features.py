@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from rescaleinv._util.deadline import is_over
 from rescaleinv._util.types import FloatArray
 from rescaleinv.audit.scalings import clear_values
-from rescaleinv.errors import InseparableError
+from rescaleinv.errors import InputError, InseparableError
 from rescaleinv.estimators.svc import RescaleInvariantSVC
+from rescaleinv.theory.training_set import TrainingSet
 
 # Other units: from a thousandth to a thousand, by powers of two, which round nothing.
 LARGEST_POWER = 10
@@ -46,6 +50,34 @@ class SingleFeature:
         return [(POWERS[row], int(i)) for row, i in np.argwhere(against)]
 
 
+def features_at_rest(training_set: TrainingSet, fixed: Sequence[Any] | None) -> npt.NDArray[np.bool_]:
+    """Which features keep their scale where factors are limited: those given by name or number, or those of two values.
+
+    >>> ts = TrainingSet([[0, 1.5], [1, 2], [1, 3]], [1, 1, -1], feature_names=["smokes", "age"])
+    >>> features_at_rest(ts, None), features_at_rest(ts, ["age"]), features_at_rest(ts, [])
+    (array([ True, False]), array([False,  True]), array([False, False]))
+    """
+    n = training_set.n_features
+    if fixed is None:
+        values = training_set.features
+        return np.array([len(np.unique(values[:, j])) <= 2 for j in range(n)]) & (n > 1)
+    names = training_set.feature_names
+    found = np.zeros(n, dtype=bool)
+    for feature in fixed:
+        if isinstance(feature, str) and names is not None and feature in names:
+            found[names.index(feature)] = True
+        elif isinstance(feature, (int, np.integer)) and not isinstance(feature, bool) and 0 <= feature < n:
+            found[feature] = True
+        else:
+            raise InputError(f"fixed has {feature!r}, which is neither the name nor the number of a feature")
+    return found
+
+
+def not_rescaled(n_points: int) -> SingleFeature:
+    """What is known of a feature that was not rescaled: nothing."""
+    return SingleFeature(np.zeros(n_points, dtype=np.int64), np.empty((0, n_points), dtype=np.int8))
+
+
 def rescaled_alone(model: RescaleInvariantSVC, points: FloatArray, values: FloatArray, j: int) -> SingleFeature:
     """Train the model's SVM with feature j in many units, and see which labels change.
 
@@ -55,9 +87,11 @@ def rescaled_alone(model: RescaleInvariantSVC, points: FloatArray, values: Float
     training_set, margin = model.training_set_, model._fitted.margin
     powers = np.zeros(len(points), dtype=np.int64)
     if np.ptp(training_set.features[:, j]) == 0:
-        return SingleFeature(powers, np.empty((0, len(points)), dtype=np.int8))  # constant: no weight in any unit
+        return not_rescaled(len(points))  # constant: no weight in any unit
     signs = np.zeros((len(POWERS), len(points)), dtype=np.int8)
     for row, k in enumerate(POWERS):
+        if is_over():
+            return SingleFeature(powers, signs[:row])
         factors = np.ones(training_set.n_features)
         factors[j] = 2.0**k
         found, near = clear_values(margin.svm_at(factors), points)

@@ -42,6 +42,7 @@ def percent(share: float) -> str:
 def all_findings(audit: Audit) -> list[Finding]:
     """The findings in the order in which they should be read."""
     parts = (
+        _answer,
         _verdicts,
         _single_features,
         _without_features,
@@ -52,6 +53,16 @@ def all_findings(audit: Audit) -> list[Finding]:
         _training,
     )
     return [finding for part in parts for finding in part(audit)]
+
+
+def _answer(audit: Audit) -> Iterator[Finding]:
+    answer = audit.answer
+    if answer is None or audit.model.is_invariant_:
+        return
+    numbers = {
+        name: getattr(answer, name) for name in ("kappa", "total", "hold", "change", "within_two", "every", "open")
+    }
+    yield Finding("answer", answer.sentence(f"labels of {audit.noun}"), numbers)
 
 
 def _verdicts(audit: Audit) -> Iterator[Finding]:
@@ -105,7 +116,11 @@ def _single_features(audit: Audit) -> Iterator[Finding]:
                 f"other units ({_OTHER_UNITS}); a factor of {2**enough:,} is enough for {part}.",
                 {"feature": name, "share": float(shares[j]), "points": len(found), "factor": 2**enough},
             )
-    still = [name for name, share in zip(audit.feature_names, shares, strict=True) if share == 0]
+    still = [
+        name
+        for name, share, one in zip(audit.feature_names, shares, audit.alone, strict=True)
+        if share == 0 and len(one.signs)
+    ]
     if still:
         yield Finding(
             "features",
@@ -137,20 +152,16 @@ def _limited_units(audit: Audit) -> Iterator[Finding]:
     kind = "undecided or neutral" if audit.verdicts.unknown.any() else "neutral"
     looked = "" if limited.share == 1 else " that were looked at closer"
     half = float(np.median(limited.radius[limited.asked, 1]))
-    text = (
-        f"Of the {n} {kind} {noun}{looked}, {changed} ({percent(changed / n)}) get another label already when units are "
-        f"off by a factor of {limited.kappa:g} or less, each feature on its own."
-    )
     if np.isfinite(half):
-        text += f" For half of the {n} a factor of {half:.3g} is enough."
-    numbers = {"asked": n, "changed": changed, "kappa": limited.kappa, "half": half}
-    yield Finding("units", text, numbers)
+        numbers = {"asked": n, "changed": changed, "kappa": limited.kappa, "half": half}
+        text = f"For half of the {n} {kind} {noun}{looked}, units that are off by a factor of {half:.3g} are enough to "
+        yield Finding("units", f"{text}change the label.", numbers)
     j = int(limited.kept.argmax())
     if limited.kept[j]:
         yield Finding(
             "units",
-            f"{int(limited.kept[j])} of these {changed} would keep their label if the unit of {audit.feature_names[j]} were "
-            "fixed; no other feature does as much.",
+            f"{int(limited.kept[j])} of the {changed} {noun} whose label can change within a factor of {limited.kappa:g} "
+            f"would keep it if the unit of {audit.feature_names[j]} were fixed; no other feature does as much.",
             {"feature": audit.feature_names[j], "kept": int(limited.kept[j]), "undecided": int(limited.undecided[j])},
         )
 

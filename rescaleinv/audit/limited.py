@@ -6,23 +6,27 @@ changes no maximum-margin classifier. So the question what a feature causes by i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
+from rescaleinv._util.deadline import is_over, share_of_run
+from rescaleinv._util.progress import Bar
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.engines.choice import choose_engine
 from rescaleinv.estimators.radius import radius_search
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.verdict import Verdicts
 
-# Seconds for a question about a point, if the estimator has no limit of its own.
-_SECONDS = 0.2
+# Seconds for a question about a point, if the estimator has no smaller limit of its own.
+_SECONDS = 1.0
 # How near to each other the certified and the refuted κ of a point are brought.
-_RATIO = 1.05
+_RATIO = 1.1
 # Up to which κ they are looked for.
-_LARGEST = 1000.0
+_LARGEST = 100.0
+# Of the time for questions about limited units, the radii may take this share.
+_SHARE_OF_RADII = 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,35 +69,40 @@ def limited_units(
     model: RescaleInvariantSVC,
     points: FloatArray,
     verdicts: Verdicts,
+    at_rest: npt.NDArray[np.bool_],
     kappa: float,
     most: int,
-    report: Callable[[int], None],
+    bar: Bar,
 ) -> LimitedUnits:
     """Find the radius of the points without a strong verdict, and what freezing each feature does to those that change.
 
     A point whose label holds within κ holds all the more if a feature is frozen, so only the others are asked again.
+    Features ``at_rest`` are not rescaled. What there is no time for has the radius [1, infinity].
     """
     n = model.n_features_in_
     open_points = np.flatnonzero(~verdicts.strong)
     asked = _evenly(open_points, min(most, len(open_points)))
     radius = np.full((len(points), 2), np.nan)
     radius[verdicts.strong] = np.inf
-    time_limit = _SECONDS if model.time_limit is None else model.time_limit
-    radii = radius_search(model, time_limit=time_limit, n_jobs=None)
-    for done, i in enumerate(asked.tolist()):
-        radius[i] = radii.of_changeable(points[i : i + 1], ratio=_RATIO, largest=_LARGEST)[0]
-        report(done + 1)
+    time_limit = _SECONDS if model.time_limit is None else min(model.time_limit, _SECONDS)
+    search = radius_search(model, frozen=at_rest, time_limit=time_limit)
+    with share_of_run(_SHARE_OF_RADII):
+        radius[asked] = search.within_run(points[asked], ratio=_RATIO, largest=_LARGEST, report=bar.show)
     changed = asked[radius[asked, 1] <= kappa]
     kept, undecided = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
-    for j in range(n) if len(changed) else ():
-        if n == 1:
+    for j in np.flatnonzero(~at_rest).tolist() if len(changed) else ():
+        others = at_rest | (np.arange(n) == j)
+        if others.all():
             kept[j] = len(changed)  # nothing is rescaled
             continue
-        ranges = np.array([(1.0, 1.0) if k == j else (1 / kappa, kappa) for k in range(n)])
-        settings = replace(model._fitted.settings, time_limit=time_limit, limits=ranges, n_jobs=None)
+        if is_over():
+            undecided[j] = len(changed)
+            continue
+        ranges = np.where(others[:, None], 1.0, [1 / kappa, kappa])
+        settings = replace(model._fitted.settings, time_limit=time_limit, limits=ranges)
         found = choose_engine("auto", model.training_set_, settings).engine.certify_checked(points[changed])
         kept[j], undecided[j] = int(found.strong.sum()), int(found.unknown.sum())
-        report(len(asked) + (j + 1) * len(changed))
+        bar.show(len(asked), f"{j + 1} of {n} features fixed")
     return LimitedUnits(kappa, radius, asked, len(asked) / max(len(open_points), 1), changed, kept, undecided)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rescaleinv._util.types import FloatArray
+from rescaleinv.audit.answer import Answer, answer_of
 from rescaleinv.audit.features import SingleFeature, shown_power
 from rescaleinv.audit.limited import LimitedUnits
 from rescaleinv.audit.scalings import ScalingResult
@@ -81,6 +82,8 @@ class Audit:
         What the points are.
     notes : list of str
         What was left out, or could not be done.
+    at_rest : bool array
+        Features that are not rescaled where factors are limited, nor alone.
 
     Examples
     --------
@@ -104,6 +107,18 @@ class Audit:
     class_names: tuple[str, str]
     noun: str = "points"
     notes: list[str] = field(default_factory=list)
+    at_rest: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+
+    @property
+    def answer(self) -> Answer | None:
+        """How many labels hold within the factor in question, and how far; None if that was not asked for.
+
+        Where only some of the points without a strong verdict were asked about, the others are not settled.
+        """
+        if self.radius is None or self.limited is None:
+            return None
+        known = np.where(np.isnan(self.radius), [1.0, np.inf], self.radius)
+        return answer_of(known, self.limited.kappa, every=int(self.verdicts.strong.sum()))
 
     @property
     def radius(self) -> FloatArray | None:
@@ -287,4 +302,4 @@ class Audit:
         return "\n".join([self.margin, *(f"- {finding.text}" for finding in self.findings)])
 
     def __repr__(self) -> str:
-        return f"Audit({self.verdicts.summary()}; {int(self.usable.sum())} scalings)"
+        return f"Audit({repr(self.verdicts)[9:-1]}; {int(self.usable.sum())} scalings)"

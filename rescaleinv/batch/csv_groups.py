@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from rescaleinv._util.tables import EXACT_INTEGERS, require_exact
 from rescaleinv.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ GROUP_ROWS = 65_536
 _BYTES_AT_A_TIME = 2**23
 # A first line that is longer than this is not one of column names.
 LONGEST_HEADER = 2**24
-# Up to here every integer is a float.
-EXACT_INTEGERS = 2**53
 _NEWLINE, _QUOTE, _RETURN = b'\n"\r'
 
 
@@ -115,16 +114,6 @@ def parse_group(group: Group, features: Sequence[str], keep: Sequence[str]) -> p
     if numbers.num_rows != group.n_rows:
         raise InputError(f"{group}: there are quotes that don't match, or lines of blanks")
     return pa.table([*numbers.columns, *texts.columns], names=[*features, *keep])
-
-
-def require_exact(pairs: Iterable[tuple[int, float]], name: str, where: str) -> None:
-    """An ``InputError`` for an integer that is not the float which was made of it."""
-    for exact, rounded in pairs:
-        if exact != rounded:  # Python compares them exactly
-            raise InputError(
-                f"{where}: the column {name!r} has the integer {exact}, which no float equals; subtract a constant from "
-                "the column, in training too, or leave it out"
-            )
 
 
 def _require_exact_integers(group: Group, numbers: pa.Table) -> None:

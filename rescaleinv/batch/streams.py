@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from rescaleinv._util.files import checked_path
 from rescaleinv._util.parameters import is_sequence
-from rescaleinv._util.tables import ENDINGS, check_table_name
-from rescaleinv.batch.csv_groups import EXACT_INTEGERS, Group, parse_group, require_exact, scan_csv
+from rescaleinv._util.tables import ENDINGS, EXACT_INTEGERS, check_table_name, require_exact
+from rescaleinv.batch.csv_groups import Group, parse_group, scan_csv
 from rescaleinv.errors import InputError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from rescaleinv._util.tables import check_table_name, require_columns, write_table
 from rescaleinv.audit.diagnosis import Diagnosis, diagnose
-from rescaleinv.cli.table_input import read_labelled, require_folder_of
+from rescaleinv.cli.table_input import read_labelled, require_folder_of, require_two_classes
 from rescaleinv.errors import InputError
 
 _SCALERS: dict[str, Any] = {
@@ -42,18 +42,15 @@ def run_diagnose(options: argparse.Namespace) -> None:
     if len(usable) < len(tables.points):
         left_out = len(tables.points) - len(usable)
         print(f"note: {left_out} of {len(tables.points)} rows have a missing or too large value: left out")
-    rows = tables.training_rows(options.train)
-    labels = tables.train[options.label].to_numpy(dtype=object).astype(str)
-    # rows are called by their numbers in the file
-    points = pd.DataFrame(tables.points[usable], columns=tables.names, index=usable + 1)
-    train = pd.DataFrame(rows, columns=tables.names)
-    found = diagnose(_fitted(options, train, labels == tables.classes[1]), train, labels == tables.classes[1], points)
+    require_two_classes(tables, options)
+    train, positive = tables.training_frame(), tables.labels == tables.classes[1]
+    found = diagnose(_fitted(options, train, positive), train, positive, tables.points_frame(usable))
     _show(found)
     if options.by is not None:
         print()
         print(found.by_group(tables.test[options.by].iloc[usable].astype(str).tolist()).to_string())
     if options.out is not None:
-        kept = tables.test.iloc[usable][options.keep].reset_index(drop=True)
+        kept = tables.test.iloc[usable][tables.keep].reset_index(drop=True)
         frame = _all_rows(found, tables.classes)
         write_table(pd.concat([kept, frame], axis=1), options.out, escape_formulas=options.escape_formulas)
     if options.picture is not None:
@@ -105,7 +102,7 @@ def _show(found: Diagnosis) -> None:
     print(found.table().to_string())
 
 
-def _all_rows(found: Diagnosis, classes: tuple[str, str]) -> pd.DataFrame:
+def _all_rows(found: Diagnosis, classes: tuple[str, ...]) -> pd.DataFrame:
     """One row per point: the label of each model, and for each pair the cause and the verdict."""
     columns: dict[str, Any] = {"row": found.index}
     for model in found.models:

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from rescaleinv._util.deadline import is_over, why_over, within_run
 from rescaleinv._util.progress import Bar, progress_bar
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.certificates.certificate import Certificate, Witness
@@ -191,6 +192,8 @@ class StagedEngine(Engine):
     def _still_open(self, answers: list[_Answer]) -> IntArray:
         """Points that are not settled and that the next step may settle: there is time left, and no tie."""
         limit = np.inf if self.time_limit is None else self.time_limit
+        if is_over():
+            return np.empty(0, dtype=np.intp)
         return np.array(
             [
                 i
@@ -205,6 +208,7 @@ class StagedEngine(Engine):
         if not left.size or self._search is None:
             return
         seconds = None if self.time_limit is None else _SHARE_OF_SEARCH * self.time_limit * len(left)
+        seconds = within_run(seconds, _SHARE_OF_SEARCH)
         common = _COMMON_SWEEPS if sweeps == _ROUNDS[0][0] else 0
         found = self._search.run(rows[left], self._sides(rows[left]), budget=SearchBudget(common, sweeps, seconds))
         for i, vertices in zip(left, found.flips, strict=True):
@@ -266,11 +270,14 @@ class StagedEngine(Engine):
         programs = self.max_programs if programs is None else min(programs, self.max_programs or programs)
         if self.n_jobs == 1 or len(left) <= _POINTS_PER_TASK:
             for i, seconds in zip(left, limits, strict=True):
-                yield (int(i), *self._decided(rows[i], seconds, programs))
+                if is_over():
+                    return
+                yield (int(i), *self._decided(rows[i], within_run(seconds), programs))
             return
         from joblib import Parallel, delayed
 
         tasks = [left[k : k + _POINTS_PER_TASK] for k in range(0, len(left), _POINTS_PER_TASK)]
+        limits = [within_run(limit) for limit in limits]
         spans = [limits[k : k + _POINTS_PER_TASK] for k in range(0, len(left), _POINTS_PER_TASK)]
         parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")
         work = (
@@ -279,6 +286,8 @@ class StagedEngine(Engine):
         for task, found in zip(tasks, parallel(work), strict=True):
             for i, (decision, seconds) in zip(task, found, strict=True):
                 yield int(i), decision, seconds
+            if is_over():
+                return
 
     def _decided_task(
         self, rows: FloatArray, limits: list[float | None], programs: int | None
@@ -325,6 +334,9 @@ class StagedEngine(Engine):
     def _obstacle(self, answer: _Answer) -> str:
         """Why a point is still open: a tie, or a limit and how far the tree came."""
         decision = answer.decision
+        if is_over() and (decision is None or not decision.tie):
+            refuted = 0.0 if decision is None else decision.refuted_share
+            return why_over() + (f", with {refuted:.1%} of the tree refuted" if refuted > 0.0005 else "")
         out_of_time = self.time_limit is not None and answer.seconds >= 0.9 * self.time_limit
         if decision is None or (out_of_time and not decision.tie):
             refuted = 0.0 if decision is None else decision.refuted_share

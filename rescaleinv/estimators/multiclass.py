@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from itertools import combinations
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -16,12 +17,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from rescaleinv._util.deadline import run_within, share_of_run
+from rescaleinv._util.frames import FrameKind
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
+from rescaleinv.estimators.class_sets import ClassSets
 from rescaleinv.estimators.fitted import all_or_nothing
+from rescaleinv.estimators.saving_many import read_models, write_models
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights
-from rescaleinv.verdict import Verdicts
+from rescaleinv.verdict import Verdicts, unusable_rows
 
 # A decision value is larger than another only if it is so by this share: ranges are floats.
 _ROUNDING = 1e-9
@@ -76,7 +81,11 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of each point at the given scaling: always one."""
-        values = self.decision_function(X)
+        check_is_fitted(self)
+        return self._predicted(checked_features(self, X, fitting=False))
+
+    def _predicted(self, rows: FloatArray) -> npt.NDArray[Any]:
+        values = self._values(rows)
         chosen = (values >= 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
         labels: npt.NDArray[Any] = self.classes_[chosen]
         return labels
@@ -84,9 +93,35 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
     def decision_function(self, X: Any) -> FloatArray:
         """One value a class, the largest of which is predicted; with two classes one value, of the second class."""
         check_is_fitted(self)
-        checked_features(self, X, fitting=False)
-        values = np.column_stack([estimator.decision_function(X) for estimator in self.estimators_])
+        return self._values(checked_features(self, X, fitting=False))
+
+    def _values(self, rows: FloatArray) -> FloatArray:
+        references = [estimator._fitted.reference for estimator in self.estimators_]
+        values = np.column_stack([reference.decision_function(rows) for reference in references])
         return values[:, 0] if len(self.classes_) == 2 else self._class_values(values)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted estimator with all its binary ones to one file without pickle."""
+        check_is_fitted(self)
+        write_models(path, type(self).__name__, self.classes_, list(self.estimators_))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what ``save`` wrote; no code in the file can run.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged, is something else, or was written by a newer version.
+        """
+        classes, estimators = read_models(path, cls.__name__, RescaleInvariantSVC.load)
+        found = cls(clone(estimators[0]))
+        found.classes_, found.estimators_ = classes, estimators
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(estimators[0], name):
+                setattr(found, name, getattr(estimators[0], name))
+        found._require_as_many()
+        return found
 
     @abstractmethod
     def _class_values(self, values: FloatArray) -> FloatArray:
@@ -96,9 +131,50 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
         """For each point, which classes some rescaling could give it: bool, one column per class, never a row of False."""
         check_is_fitted(self)
         checked_features(self, X, fitting=False)
+        return self._sets([estimator.certify(X) for estimator in self.estimators_])
+
+    def _sets(self, verdicts: list[Verdicts]) -> BoolArray:
         if len(self.classes_) == 2:
-            return self.estimators_[0].predict_set(X)
-        return self._class_sets([estimator.certify(X) for estimator in self.estimators_])
+            return np.column_stack([~verdicts[0].strongly_positive, ~verdicts[0].strongly_negative])
+        return self._class_sets(verdicts)
+
+    def certify(self, X: Any, *, budget: float | None = None) -> ClassSets:
+        """For each point, which classes some rescaling could give it, with the verdicts behind.
+
+        Parameters
+        ----------
+        X : table of points
+            One with a value that is missing, infinite or too large has all classes, and the reason.
+        budget : float, optional
+            Seconds for all points and all binary classifiers together; Ctrl-C ends it early. A set that is not settled by
+            then is larger than need be.
+
+        Returns
+        -------
+        ClassSets
+            Its ``strong`` says which points have one class whatever the scaling.
+        """
+        check_is_fitted(self)
+        rows = checked_features(self, X, fitting=False, holes=True)
+        reason = unusable_rows(rows)
+        usable = np.array(reason == "", dtype=bool)
+        verdicts = []
+        with run_within(budget, interruptible=budget is not None):
+            for k, estimator in enumerate(self.estimators_):
+                with share_of_run(1 / (len(self.estimators_) - k)):
+                    verdicts.append(estimator.certify(X))
+        sets = self._sets(verdicts)
+        sets[~usable] = True
+        labels = np.full(len(rows), None, dtype=object)
+        if usable.any():
+            labels[usable] = self._predicted(rows[usable])
+        return ClassSets(sets, labels, self.classes_, reason, tuple(verdicts), FrameKind.of(X))
+
+    def _require_as_many(self) -> None:
+        """An ``InputError`` unless there is an estimator for every binary problem, of one and the same features."""
+        features = {estimator.n_features_in_ for estimator in self.estimators_}
+        if len(self.estimators_) != len(self._problems(self.classes_)) or len(features) != 1:
+            raise InputError("the file is damaged: its binary classifiers do not fit its classes")
 
     @abstractmethod
     def _class_sets(self, verdicts: list[Verdicts]) -> BoolArray:

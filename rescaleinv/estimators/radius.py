@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rescaleinv._util.deadline import is_over
 from rescaleinv._util.types import FloatArray
 from rescaleinv.engines.choice import EngineChoice, choose_engine
 from rescaleinv.engines.forced_label import has_forced_label
@@ -18,9 +20,19 @@ from rescaleinv.estimators.fitted import Fitted
 _NOT_FROZEN = (0.5, 2.0)
 
 
-def radius_search(model: Any, **changed: Any) -> RadiusSearch:
-    """The search for a fitted ``RescaleInvariantSVC``, with other values for some of its parameters."""
+# Points are handed over by so many when a run has a budget.
+_AT_A_TIME = 8
+
+
+def radius_search(model: Any, *, frozen: npt.NDArray[np.bool_] | None = None, **changed: Any) -> RadiusSearch:
+    """The search for a fitted ``RescaleInvariantSVC``, with other values for some of its parameters.
+
+    Features that are ``frozen`` are not rescaled, whatever the model's own ``scale_range`` says.
+    """
     fitted: Fitted = model._fitted
+    if frozen is not None and frozen.any():
+        limits = np.tile([0.0, np.inf], (len(frozen), 1)) if fitted.limits is None else fitted.limits
+        fitted = replace(fitted, limits=np.where(frozen[:, None], 1.0, limits))
     return RadiusSearch(replace(fitted, parameters={**fitted.parameters, **changed}), model.engine_)
 
 
@@ -50,6 +62,19 @@ class RadiusSearch:
             self._limited.engine  # noqa: B018 - what is wrong with the settings is said whatever the points are
             return np.empty((0, 2))
         return self._limited.engine.radius(points, ratio=ratio, largest=largest)
+
+    def within_run(
+        self, points: FloatArray, *, ratio: float, largest: float, report: Callable[[int], None]
+    ) -> FloatArray:
+        """``of_changeable`` as far as the budget of the run goes; [1, infinity] for points that it does not reach."""
+        found = np.tile([1.0, np.inf], (len(points), 1))
+        for start in range(0, len(points), _AT_A_TIME):
+            if is_over():
+                break
+            part = slice(start, start + _AT_A_TIME)
+            found[part] = self.of_changeable(points[part], ratio=ratio, largest=largest)
+            report(min(start + _AT_A_TIME, len(points)))
+        return found
 
     def _same_for_every_rescaling(self, points: FloatArray) -> npt.NDArray[np.bool_]:
         """Points whose label no rescaling changes, as far as that is known without much work (hard margins only)."""

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from rescaleinv._util.deadline import run_within
 from rescaleinv._util.frames import FrameKind
 from rescaleinv._util.parameters import checked_limit, checked_n_jobs, checked_time_limit
 from rescaleinv._util.types import FloatArray, IntArray
@@ -23,6 +24,7 @@ from rescaleinv.errors import InputError, NotAvailableError
 from rescaleinv.estimators.fitted import Fitted, all_or_nothing
 from rescaleinv.estimators.margin import check_margin, find_margin, margin_words
 from rescaleinv.estimators.pipelines import Around, around_scalers
+from rescaleinv.estimators.points import certify_with_holes, labels_with_holes
 from rescaleinv.estimators.radius import RadiusSearch, radius_search
 from rescaleinv.estimators.saving import reading_model, write_model
 from rescaleinv.theory.inputs import as_labels, as_matrix
@@ -270,8 +272,21 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         self.engine_.engine.precompute()
         return self
 
-    def certify(self, X: Any) -> Verdicts:
+    def certify(self, X: Any, *, budget: float | None = None) -> Verdicts:
         """Whether each point's label is the same under every rescaling of the features that ``scale_range`` allows.
+
+        Parameters
+        ----------
+        X : table of points
+            One with a value that is missing (None, NaN), infinite or too large is UNKNOWN for that reason.
+        budget : float, optional
+            Seconds for all points together. Cheap steps come first for all of them; what is open when the budget is used
+            up, or Ctrl-C is pressed, is UNKNOWN, and everything that was decided so far is kept.
+
+        Returns
+        -------
+        Verdicts
+            One per point, with the index of X where it has one.
 
         Examples
         --------
@@ -282,8 +297,16 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         Verdicts(3 points: 1 strongly positive (33%), 1 strongly negative (33%), 1 neutral (33%))
         """
         check_is_fitted(self)
-        verdicts = self.engine_.engine.certify_checked(owned(checked_features(self, X, fitting=False), X))
-        return replace(verdicts, frame_kind=FrameKind.of(X))
+        rows = owned(checked_features(self, X, fitting=False, holes=True), X)
+        with run_within(budget, interruptible=budget is not None):
+            verdicts = certify_with_holes(self.engine_.engine, rows)
+        return self._named(verdicts, rows, X)
+
+    def _named(self, verdicts: Verdicts, rows: FloatArray, X: Any) -> Verdicts:
+        """The verdicts with the labels of the rows, the classes, and what the points are called in X."""
+        labels = labels_with_holes(self.classes_, self._fitted.reference.decision_function, rows)
+        negative, positive = self.classes_.tolist()
+        return replace(verdicts, labels=labels, classes=(negative, positive), frame_kind=FrameKind.of(X))
 
     def prove(self, path: str | Path) -> Any:
         """Write the proof of the training set, and have it checked by ``rescaleinv.verify``, exactly.
@@ -371,6 +394,48 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         write_model(path, self._fitted, self.engine_.made)
 
     @classmethod
+    def from_estimator(cls, model: Any, X: Any, y: Any, sample_weight: Any = None, **parameters: Any) -> Any:
+        """What can certify for a linear SVM that is already there: trained on the same rows, and compared with it.
+
+        Parameters
+        ----------
+        model : SVC(kernel="linear") or NuSVC(kernel="linear"), or a pipeline that ends in one
+            Fitted, with two classes. Its C or ν and its ``class_weight`` are taken over. About every rescaling a C says
+            nothing, as it has a scale: the question is then asked with the ν at which the ν-SVM is this very model. With
+            a ``scale_range`` among the parameters the C stays.
+        X, y : table and labels
+            What it was fitted to.
+        sample_weight : sequence of numbers, optional
+            What it was fitted with; a model does not keep it.
+        **parameters
+            Of ``RescaleInvariantSVC``, apart from ``C``, ``nu``, ``class_weight`` and ``inconsistent``.
+
+        Returns
+        -------
+        RescaleInvariantSVC, or Pipeline
+            Fitted. For a pipeline, one of the same fitted steps that ends in a ``RescaleInvariantSVC``: ``certify(pipeline,
+            X)`` takes the points as the first step does.
+
+        Raises
+        ------
+        InputError
+            If the model is of another kind, has another objective (``LinearSVC``), did not converge, or is not the SVM of
+            these rows.
+
+        Examples
+        --------
+        >>> from sklearn.svm import SVC
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("fertility")
+        >>> clf = RescaleInvariantSVC.from_estimator(SVC(kernel="linear", class_weight="balanced").fit(X, y), X, y)
+        >>> clf.margin_
+        'soft margin, ν = 0.7395 (the least ν is 0.5914)'
+        """
+        from rescaleinv.estimators.from_estimator import certifying
+
+        return certifying(cls, model, X, y, sample_weight, parameters)
+
+    @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read what ``save`` wrote. Nothing is trained or enumerated again, and no code in the file can run.
 
@@ -400,7 +465,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         return estimator
 
 
-def certify(estimator: Any, X: Any) -> Verdicts:
+def certify(estimator: Any, X: Any, *, budget: float | None = None) -> Verdicts:
     """The verdicts of a fitted ``RescaleInvariantSVC``, or of one that is the last step of a pipeline.
 
     A search (``GridSearchCV`` and the like) stands for its ``best_estimator_``. Scalers before the last step change no
@@ -415,6 +480,8 @@ def certify(estimator: Any, X: Any) -> Verdicts:
         A fitted one, or one that ends in it.
     X : table
         The points, as the first step takes them.
+    budget : float, optional
+        Seconds for all points together, as in :meth:`RescaleInvariantSVC.certify`.
 
     Returns
     -------
@@ -435,18 +502,18 @@ def certify(estimator: Any, X: Any) -> Verdicts:
     'every rescaling of the features before the scalers of the pipeline'
     """
     if hasattr(estimator, "best_estimator_"):
-        return certify(estimator.best_estimator_, X)
+        return certify(estimator.best_estimator_, X, budget=budget)
     if isinstance(estimator, Pipeline):
         check_is_fitted(estimator)
-        if len(estimator) == 1:
-            return certify(estimator[-1], X)
-        return replace(_certify_pipeline(estimator, X), frame_kind=FrameKind.of(X))
+        with run_within(budget, interruptible=budget is not None):
+            if len(estimator) == 1:
+                return certify(estimator[-1], X)
+            return replace(_certify_pipeline(estimator, X), frame_kind=FrameKind.of(X))
     if not hasattr(estimator, "certify") or isinstance(estimator, type):
-        raise InputError(
-            f"{type(estimator).__name__} can't certify; a fitted RescaleInvariantSVC is needed, or a pipeline or a search "
-            "that ends in one"
-        )
-    verdicts: Verdicts = estimator.certify(X)
+        from rescaleinv.estimators.from_estimator import way_to_certify
+
+        raise InputError(f"{type(estimator).__name__} can't certify; {way_to_certify(estimator)}")
+    verdicts: Verdicts = estimator.certify(X, budget=budget)
     return verdicts
 
 
@@ -457,9 +524,12 @@ def _certify_pipeline(pipeline: Pipeline, X: Any) -> Verdicts:
         or svc.training_set_.read_as == "float"
         or svc._fitted.limits is not None
     ):
-        return replace(certify(svc, scaled), provenance="the features that the last step of the pipeline sees")
+        seen = "the features that the last step of the pipeline sees"
+        return replace(certify(svc, scaled), provenance=seen)
     around = around_scalers(pipeline, svc.training_set_.features)
     if isinstance(around, str):
         return replace(certify(svc, scaled), provenance=around)
-    points = around.points(as_matrix(X), checked_features(svc, scaled, fitting=False))
-    return replace(svc._engine_around(around).certify_checked(points), provenance=around.provenance)
+    seen_rows = checked_features(svc, scaled, fitting=False, holes=True)
+    points = around.points(as_matrix(X, holes=True), seen_rows)
+    verdicts = certify_with_holes(svc._engine_around(around), points)
+    return replace(svc._named(verdicts, seen_rows, X), provenance=around.provenance)

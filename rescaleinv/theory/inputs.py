@@ -100,7 +100,7 @@ def _first_rounded(X: Any, matrix: FloatArray) -> tuple[int, int, Any] | None:
 
     Identifiers and time stamps in nanoseconds are integers beyond 2**53; rows that differ would become one point.
     """
-    large = np.abs(matrix) >= _LARGEST_SAFE_INTEGER
+    large = (np.abs(matrix) >= _LARGEST_SAFE_INTEGER) & np.isfinite(matrix)
     for j in np.flatnonzero(large.any(axis=0)).tolist():
         column = _column(X, j)
         if column.dtype.kind == "f" and column.dtype.itemsize <= 8:
@@ -112,8 +112,10 @@ def _first_rounded(X: Any, matrix: FloatArray) -> tuple[int, int, Any] | None:
     return None
 
 
-def as_matrix(X: Any, *, what: str = "X", n_features: int | None = None) -> FloatArray:
+def as_matrix(X: Any, *, what: str = "X", n_features: int | None = None, holes: bool = False) -> FloatArray:
     """Return X (array, data frame, sparse matrix or nested lists) as a finite float64 matrix, or say what is wrong.
+
+    With ``holes`` values that are missing, infinite or too large are left in it.
 
     >>> as_matrix([[1, 2], [3, 4]]).dtype
     dtype('float64')
@@ -154,14 +156,14 @@ def as_matrix(X: Any, *, what: str = "X", n_features: int | None = None) -> Floa
         raw = np.vectorize(_to_float, otypes=[np.float64])(raw)
     matrix = np.ascontiguousarray(raw, dtype=np.float64)
     bad = np.argwhere(~np.isfinite(matrix))
-    if bad.size:
+    if bad.size and not holes:
         row, column = bad[0]
         where = f"{column} ({names[column]!r})" if names else str(column)
         raise InputError(
             f"{what} has NaN or infinity in {len(bad)} cell(s), first at row {row}, column {where}; "
             "remove or impute them first"
         )
-    largest = np.abs(matrix).max()
+    largest = np.nanmax(np.abs(matrix), initial=0) if bad.size else np.abs(matrix).max()
     rounded = _first_rounded(X, matrix) if largest >= _LARGEST_SAFE_INTEGER else None
     if rounded is not None:
         row, column, value = rounded
@@ -170,7 +172,7 @@ def as_matrix(X: Any, *, what: str = "X", n_features: int | None = None) -> Floa
             f"{what} has the integer {value} at row {row}, column {where}, which no float holds exactly (whole numbers are "
             "exact up to 2**53); leave identifiers out, and count time stamps from a later start or in a larger unit"
         )
-    if largest > LARGEST_VALUE:
+    if largest > LARGEST_VALUE and not holes:
         row, column = np.argwhere(np.abs(matrix) == largest)[0]
         raise InputError(
             f"{what} has the value {matrix[row, column]:g} at row {row}, column {column}; "

@@ -309,9 +309,13 @@ def _quantile(values: FloatArray, caps: FloatArray) -> float:
 
 
 def _nu_of_penalty(training_set: TrainingSet, C: float, weights: FloatArray, scaling_weights: FloatArray) -> Fraction:
+    return nu_at_rows(training_set, _standardised(training_set, scaling_weights), C, weights)
+
+
+def nu_at_rows(training_set: TrainingSet, rows: FloatArray, C: float, weights: FloatArray) -> Fraction:
+    """The ν at which the ν-SVM of these rows (those of the training set, scaled somehow) is the SVM with the penalty C."""
     from rescaleinv.theory.soft_margin import soft_margin_svm
 
-    rows = _standardised(training_set, scaling_weights)
     svm = soft_margin_svm(TrainingSet(rows, training_set.signs, positive=1, read_as="float"), C, weights)
     slack = np.maximum(1 - training_set.signs * (rows @ svm.weights + svm.intercept), 0)
     # Σ a = ‖w‖² + C Σ c ξ by complementarity; divided by C Σ c

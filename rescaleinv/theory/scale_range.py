@@ -13,6 +13,8 @@ from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import InputError
 from rescaleinv.theory.inputs import is_missing, listing
 
+_ANY_FACTOR = (0.0, np.inf)
+
 
 def as_scale_range(scale_range: Any, n_features: int, feature_names: Sequence[str] | None = None) -> FloatArray | None:
     """The ranges of τ as an (n_features, 2) array; None where every rescaling is considered.
@@ -24,7 +26,7 @@ def as_scale_range(scale_range: Any, n_features: int, feature_names: Sequence[st
         feature, (0, inf) frees it. Each range must contain 1, the scaling that the data have.
     n_features : int
     feature_names : sequence of str, optional
-        Needed for a mapping, which must name each feature.
+        Needed for a mapping; a feature that it does not name may be rescaled by any factor.
 
     Examples
     --------
@@ -33,6 +35,9 @@ def as_scale_range(scale_range: Any, n_features: int, feature_names: Sequence[st
            [0.5, 2. ]])
     >>> as_scale_range({"age": (1, 1), "height": 10}, 2, ["age", "height"])
     array([[ 1. ,  1. ],
+           [ 0.1, 10. ]])
+    >>> as_scale_range({"height": 10}, 2, ["age", "height"])
+    array([[ 0. ,  inf],
            [ 0.1, 10. ]])
     >>> as_scale_range((2, 3), 2)
     Traceback (most recent call last):
@@ -60,13 +65,11 @@ def _named(scale_range: Mapping[Any, Any], feature_names: Sequence[str] | None) 
             "feature, or the features as a data frame"
         )
     unknown = [str(name) for name in scale_range if name not in feature_names]
-    missing = [name for name in feature_names if name not in scale_range]
-    if unknown or missing:
+    if unknown:
         raise InputError(
-            f"the scale ranges must name each feature once: {missing} are missing, and {unknown} are not "
-            f"among the features; (1, 1) freezes a feature, (0, inf) frees it"
+            f"the scale ranges name {listing(unknown)}, not among the features; these are {listing(list(feature_names), 20)}"
         )
-    return [_one_range(scale_range[name]) for name in feature_names]
+    return [_one_range(scale_range.get(name, _ANY_FACTOR)) for name in feature_names]
 
 
 def _is_table(given: Any) -> bool:

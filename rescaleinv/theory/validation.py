@@ -16,10 +16,13 @@ from rescaleinv.errors import InputError, InputTypeError
 from rescaleinv.theory.inputs import as_matrix
 
 
-def checked_features(estimator: Any, X: Any, *, fitting: bool) -> FloatArray:
-    """X as a dense, finite float matrix. Number and names of the features are noted when fitting, compared otherwise."""
+def checked_features(estimator: Any, X: Any, *, fitting: bool, holes: bool = False) -> FloatArray:
+    """X as a dense, finite float matrix. Number and names of the features are noted when fitting, compared otherwise.
+
+    With ``holes`` values that are missing, infinite or too large are left in it.
+    """
     try:
-        matrix = as_matrix(X)
+        matrix = as_matrix(X, holes=holes)
     except InputError as error:
         message = f"{error}; given to {type(estimator).__name__}"
         try:

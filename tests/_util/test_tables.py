@@ -1,10 +1,11 @@
 """Tables in files: what is written comes back, and what can't be read is an error of one line."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from rescaleinv._util import tables
-from rescaleinv._util.tables import read_table, require_columns, write_table
+from rescaleinv._util.tables import Reading, read_table, require_columns, write_table
 from rescaleinv.errors import InputError
 
 
@@ -47,11 +48,12 @@ def test_texts_of_parquet_are_texts_too(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("table.txt", b"x\n1\n", r"table\.txt: a table's name must end in \.csv or \.parquet$"),
+        ("table.xls", b"x\n1\n", r"table\.xls: a table's name must end in \.csv, \.tsv, \.txt or \.parquet$"),
         ("table.csv", b"", r"table\.csv is not a CSV table: it is empty$"),
         ("table.csv", b"x,y\n1,2,3\n", r"table\.csv is not a CSV table: "),
         ("table.csv", b"x,x\n1,2\n", r"table\.csv has the column 'x' twice$"),
         ("table.csv", b"\xff\xfe\x00x\n", r"table\.csv is not a CSV table: "),
+        ("table.csv", b"x,y\n\x00\x01,2\n", r"table\.csv is not a CSV table: it has NUL bytes in it"),
         ("table.parquet", b"PAR1 and so on", r"table\.parquet is not a PARQUET table: "),
         ("table.csv", None, r"table\.csv can't be read: No such file or directory$"),
         ("table.parquet", None, r"table\.parquet can't be read: "),
@@ -100,3 +102,62 @@ def test_all_columns_that_are_missing_are_named():
     require_columns(table, ["y", "x"], "table.csv")
     with pytest.raises(InputError, match=r"^table\.csv has no column 'a', 'b'; it has 'x', 'y'$"):
         require_columns(table, ["a", "x", "b"], "table.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"x;y;kind\n1,5;2;\xe9t\xe9\n-0,25;3;hiver\n", "separated by semicolons, decimal comma, Latin-1"),
+        ("\ufeffx\ty\tkind\n1.5\t2\tété\n-0.25\t3\thiver\n".encode(), "separated by tabulators"),
+        ("x|y|kind\n1.5|2|été\n-0.25|3|hiver\n".encode(), "separated by bars"),
+        ("x y kind\n1.5 2 été\n-0.25 3 hiver\n".encode(), "separated by spaces"),
+        ("x,y,kind\n1.5,2,été\n-0.25,3,hiver\n".encode("utf-16"), "UTF-16"),
+        ('x,y,kind\n"1,5",2,été\n"-0,25",3,hiver\n'.encode(), "decimal comma"),
+        ("x, y, kind\n1.5, 2, été\n-0.25, 3, hiver\n".encode(), ""),
+    ],
+)
+def test_how_a_file_was_written_is_found_out(tmp_path, content, said):
+    path = tmp_path / "table.csv"
+    path.write_bytes(content)
+    found = read_table(path, text="kind")
+    assert found.columns.tolist() == ["x", "y", "kind"]
+    assert found["x"].tolist() == [1.5, -0.25]
+    assert found["y"].tolist() == [2, 3]
+    assert found["kind"].tolist() == ["été", "hiver"]
+    assert found.attrs["format"] == said
+
+
+def test_points_between_thousands(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("x;y\n1.234,5;1\n2.000.000,25;2\n")
+    assert read_table(path)["x"].tolist() == [1234.5, 2000000.25]
+
+
+def test_what_is_given_is_not_guessed(tmp_path):
+    path = tmp_path / "table.tsv"
+    path.write_text("x;y\n1,5;-999\n2,5;7\n")
+    found = read_table(path, reading=Reading(separator=";", decimal=".", missing=("-999",)))
+    assert found["x"].tolist() == ["1,5", "2,5"]
+    assert found["y"].isna().tolist() == [True, False]
+
+
+def test_question_marks_are_missing_and_every_digit_counts(tmp_path):
+    path = tmp_path / "table.csv"
+    numbers = np.random.default_rng(0).uniform(0, 1000, 500).tolist()
+    path.write_text("x,y\n" + "".join(f"{x!r},?\n" for x in numbers))
+    found = read_table(path)
+    assert found["x"].tolist() == numbers
+    assert found["y"].isna().all()
+
+
+def test_a_table_of_tabulators_is_written_by_its_name(tmp_path):
+    path = tmp_path / "table.tsv"
+    write_table(pd.DataFrame({"x": [1, 2], "y": ["a", "b"]}), path)
+    assert path.read_text() == "x\ty\n1\ta\n2\tb\n"
+    assert read_table(path)["y"].tolist() == ["a", "b"]
+
+
+def test_integers_are_compared_exactly():
+    tables.require_exact([(2**53, 2.0**53), (-(2**70), -(2.0**70))], "x", "t.csv")
+    with pytest.raises(InputError, match=r"^t\.csv: the column 'x' has the integer 9007199254740993, which no float"):
+        tables.require_exact([(1, 1.0), (2**53 + 1, float(2**53 + 1))], "x", "t.csv")

@@ -72,9 +72,10 @@ def test_undecided_points_and_rows_left_out_are_said(tumours):
 
 def test_findings_about_units(limited):
     units, text = limited.limited, str(limited)
-    assert f"{len(units.changed)} ({percent(len(units.changed) / len(units.asked))}) get another label already" in text
+    assert f"{len(units.changed)} can change" in text.splitlines()[0]
     j = int(units.kept.argmax())
     name = limited.feature_names[j]
     assert (
-        f"{units.kept[j]} of these {len(units.changed)} would keep their label if the unit of {name} were fixed" in text
+        f"{units.kept[j]} of the {len(units.changed)} points whose label can change within a factor of {units.kappa:g} "
+        f"would keep it if the unit of {name} were fixed" in text
     )

@@ -46,7 +46,7 @@ def test_findings_table_and_page(folder, expected, capsys):
     assert "1 of 40 rows of " in shown.out
     for finding in expected.findings:
         assert f"- {finding.text}\n" in shown.out
-    assert "Of the 2 neutral tumours that were looked at closer" in shown.out
+    assert "the 2 neutral tumours that were looked at closer" in shown.out
     assert page.resolve().as_uri() in shown.out
     written = pd.read_csv(out)
     assert written["row"].tolist() == [i for i in range(1, 41) if i != 4]
@@ -79,7 +79,7 @@ def test_a_contradiction_is_exit_code_1(folder, monkeypatch, capsys):
     ("options", "message"),
     [
         (["--label", "klass"], "has no column 'klass'"),
-        (["--label", "class"], "where numbers belong"),
+        (["--label", "class"], "not of numbers"),
         (["--label", "class", "--keep", "patient", "--html", "no/such/page.html"], "there is no folder"),
         (["--label", "class", "--keep", "patient", "--out", "points.xlsx"], "must end in"),
         (["--label", "class", "--keep", "patient", "--html", "a.html", "--max-points", "0"], "--max-points 0"),

@@ -1,16 +1,23 @@
 """``rescaleinv certify`` on tables in files: what it prints, writes and proves, and its errors of one line."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from rescaleinv._util import tables
-from rescaleinv.cli.main import main
+from rescaleinv.cli.main import main as whole_main
 from rescaleinv.datasets import load
 from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.theory.separability import separable_subset
 from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verify import main as verify
+
+
+def main(arguments):
+    """The command line without the search for radii, which has a test of its own."""
+    return whole_main([*arguments, *(["--no-radius"] if arguments[0] == "certify" else [])])
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +44,8 @@ def test_verdicts_of_a_table(folder, expected, capsys):
     arguments = ["certify", str(folder / "train.csv"), str(folder / "test.parquet"), "--label", "class"]
     assert main([*arguments, "--positive", "benign", "--out", str(out)]) == 0
     captured = capsys.readouterr()
-    assert captured.out.endswith(expected.summary() + "\n")
+    named = replace(expected, classes=("malignant", "benign"))
+    assert captured.out.endswith(named.summary() + "\n")
     assert captured.err == ""
     written = pd.read_csv(out)
     assert written["code"].tolist() == expected.code.tolist()
@@ -48,7 +56,9 @@ def test_verdicts_of_a_table(folder, expected, capsys):
 def test_the_second_class_in_sorted_order_is_positive_unless_told(folder, expected, capsys):
     assert main(["certify", str(folder / "train.csv"), str(folder / "test.csv"), "--label", "class"]) == 0
     counts = expected.counts()
-    assert f"{counts['strongly negative']} strongly positive" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "malignant is positive, benign negative" in shown
+    assert f"{counts['strongly negative']} malignant whatever the scaling" in shown
 
 
 def test_everything_is_proved(folder, expected, capsys):
@@ -56,9 +66,10 @@ def test_everything_is_proved(folder, expected, capsys):
     arguments = ["certify", str(folder / "train.csv"), str(folder / "test.csv"), "--label", "class"]
     assert main([*arguments, "--positive", "benign", "--proof", str(proof), "--out", str(out)]) == 0
     shown = capsys.readouterr().out
-    for name, count in expected.counts().items():
+    named = replace(expected, classes=("malignant", "benign"))
+    for kind, count in zip((1, -1, 0, 2), expected.counts().values(), strict=True):
         if count:
-            assert f"{count} {name}" in shown
+            assert f"{count} {named.words(kind)}" in shown
             assert f"{count} proved" in shown
     assert "0 edges corrected" in shown
     assert set(pd.read_parquet(out)["status"]) == {"proved"}
@@ -97,7 +108,7 @@ def test_rows_that_are_left_out_are_named(folder, tmp_path, capsys):
     arguments = ["certify", str(tmp_path / "train.csv"), str(folder / "test.csv"), "--label", "class"]
     assert main([*arguments, "--inconsistent", "drop"]) == 0
     first, second, *_ = capsys.readouterr().out.splitlines()
-    assert first.startswith("hard margin on 19 of 21 rows; class malignant is positive")
+    assert first.startswith("linear SVM, hard margin on 19 of 21 rows; malignant is positive, benign negative")
     assert second.startswith("note: 2 of 21 training rows were left out")
     assert "10% of the rows: a hard margin on the rest is pinned" in second
 
@@ -139,12 +150,15 @@ def test_certificates_of_the_neutral_points(folder, expected, capsys):
     [
         (["train.csv", "test.csv", "--label", "klass"], "train.csv has no column 'klass'"),
         (["nothing.csv", "test.csv", "--label", "class"], "nothing.csv can't be read: No such file"),
-        (["train.csv", "test.txt", "--label", "class"], "test.txt: a table's name must end in .csv or .parquet"),
+        (
+            ["train.csv", "test.xls", "--label", "class"],
+            "test.xls: a table's name must end in .csv, .tsv, .txt or .parquet",
+        ),
         (["train.csv", "empty.csv", "--label", "class"], "empty.csv is not a CSV table"),
         (["train.csv", "damaged.parquet", "--label", "class"], "damaged.parquet is not a PARQUET table"),
         (["train.csv", "narrow.csv", "--label", "class"], "narrow.csv has no column 'mitoses'"),
-        (["train.csv", "test.csv", "--label", "mitoses"], "the label has 4 different values"),
-        (["text.csv", "test.csv", "--label", "class"], "where numbers belong"),
+        (["train.csv", "test.csv", "--label", "clump_thickness", "--ignore", "clas"], "did you mean class?"),
+        (["text.csv", "test.csv", "--label", "class"], "mitoses (the text 'few' only). Add --ignore mitoses"),
         (["holes.csv", "test.csv", "--label", "class"], "the label is missing in row 4"),
         (["train.csv", "test.csv", "--label", "class", "--positive", "green"], "--positive green: the labels are"),
         (["train.csv", "test.parquet", "--label", "class", "--report"], "--report: test.parquet has no column 'class'"),
@@ -330,6 +344,9 @@ def test_tables_that_can_not_be_read(small, capsys):
 
 def test_column_names_of_mixed_types(small, capsys, monkeypatch):
     frame = pd.read_csv(small / "train.csv").rename(columns={"x": 0})
+    for name in ("train.parquet", "test.parquet"):
+        (small / name).touch()
+    monkeypatch.chdir(small)
     monkeypatch.setattr(pd, "read_parquet", lambda path: frame.copy())  # some writers keep the types of names
     assert main(["certify", "train.parquet", "test.parquet", "--label", "label"]) == 0
     assert "features: 0, y" in capsys.readouterr().out
@@ -353,3 +370,42 @@ def test_a_header_without_an_end(small, capsys, monkeypatch):
     (small / "test.csv").write_text("x," * 500)
     assert main(arguments(small)) == 2
     assert "its first line is longer than 100 characters" in one_line(capsys)
+
+
+def test_how_far_labels_hold_comes_first(folder, tmp_path, capsys):
+    out = tmp_path / "out.csv"
+    pd.read_csv(folder / "test.csv")[:12].to_csv(tmp_path / "test.csv", index=False)
+    arguments = ["certify", str(folder / "train.csv"), str(tmp_path / "test.csv"), "--label", "class", "--budget", "30"]
+    assert whole_main([*arguments, "--out", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert " of 12 labels hold when every feature's scale changes by up to a factor of 4" in shown
+    written = pd.read_csv(out)
+    assert written.columns.tolist()[:4] == ["row", "truth", "label", "verdict"]
+    strong = written["code"].isin([-1, 1])
+    assert np.isposinf(written["holds up to"][strong]).all()
+    assert (written["holds up to"] <= written["can change at"]).all()
+    assert (written["holds up to"] >= 1).all()
+    assert set(written["label"]) == {"benign", "malignant"}
+
+
+def test_three_classes_have_sets(tmp_path, capsys):
+    rows = [
+        (x + dx, y + dy, name)
+        for x, y, name in ((0, 0, "a"), (9, 0, "b"), (0, 9, "c"))
+        for dx, dy in ((0, 0), (1, 0), (0, 1))
+    ]
+    pd.DataFrame(rows, columns=["x", "y", "kind"]).to_csv(tmp_path / "train.csv", index=False)
+    (tmp_path / "test.csv").write_text("x,y,kind,id\n0,1,a,p\n8,1,b,q\n4,4,c,r\n,1,a,s\n")
+    arguments = ["certify", str(tmp_path / "train.csv"), str(tmp_path / "test.csv"), "--label", "kind"]
+    assert whole_main([*arguments, "--keep", "id", "--out", str(tmp_path / "out.csv")]) == 0
+    shown = capsys.readouterr().out
+    assert "3 classes: a, b, c" in shown
+    assert "4 points: 2 a whatever the scaling (50%), 1 b whatever the scaling (25%), 1 not decided (25%)" in shown
+    written = pd.read_csv(tmp_path / "out.csv").fillna("")
+    assert written["classes"].tolist()[:2] == ["a", "b"]
+    assert written["id"].tolist() == ["p", "q", "r", "s"]
+    assert written["reason"].tolist()[3] == "a value is missing"
+    assert whole_main([*arguments, "--positive", "b", "--no-radius"]) == 0
+    assert "b is positive, not b negative" in capsys.readouterr().out
+    assert whole_main([*arguments, "--proof", str(tmp_path / "proof")]) == 2
+    assert "--positive VALUE makes them two" in capsys.readouterr().err

@@ -78,7 +78,7 @@ def test_two_margins_are_one_too_many(folder, capsys):
 
 def test_the_first_line_says_the_penalty(folder, capsys):
     assert run(folder, "certify", "--C", "1", "--scale-range", "1.2") == 0
-    assert capsys.readouterr().out.startswith("soft margin, C = 1; 40 training rows; state ill is positive")
+    assert capsys.readouterr().out.startswith("linear SVM, soft margin, C = 1; 40 training rows; ill is positive")
 
 
 def test_a_nu_below_the_least_says_that_number(folder, capsys):

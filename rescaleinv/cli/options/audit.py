@@ -30,10 +30,13 @@ def add_parser(commands: Any) -> None:
     audit.set_defaults(work="rescaleinv.cli.audit:run_audit")
     add_tables(audit)
     audit.add_argument("--html", metavar="FILE", help="write a page there that stands alone, to open in a browser")
-    audit.add_argument("--out", metavar="FILE", help="write a table there, CSV or Parquet, one row per point")
-    audit.add_argument("--kappa", metavar="FACTOR", type=float, default=2.0, help="how far off units may be (2)")
+    audit.add_argument("--out", metavar="FILE", help="write a table there, CSV, TSV or Parquet, one row per point")
+    audit.add_argument("--kappa", metavar="FACTOR", type=float, default=4.0, help="how far off units may be (4)")
     audit.add_argument(
-        "--radii", metavar="NUMBER", type=int, default=50, help="neutral rows to find the rescaling radius of (50)"
+        "--radii", metavar="NUMBER", type=int, help="so many rows at most to find the rescaling radius of (all)"
+    )
+    audit.add_argument(
+        "--class-names", metavar="NAMES", help="what to call the two classes: negative,positive (as in the table)"
     )
     audit.add_argument("--title", default="Scaling audit", help="of the page")
     audit.add_argument("--noun", default="rows", help="what the rows of TEST are: patients, parcels, …")

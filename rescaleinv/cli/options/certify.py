@@ -33,7 +33,13 @@ def add_parser(commands: Any) -> None:
     certify.add_argument(
         "--scale-range", metavar="RANGE", help="rescalings to consider: 2, or [0.5, 2] (all, if not given)"
     )
-    certify.add_argument("--out", metavar="FILE", help="write the verdicts there, CSV or Parquet, one row per point")
+    certify.add_argument(
+        "--kappa", metavar="FACTOR", type=float, default=4.0, help="the factor that the first sentence is about (4)"
+    )
+    certify.add_argument("--no-radius", action="store_true", help="verdicts only, not how far each label holds")
+    certify.add_argument(
+        "--out", metavar="FILE", help="write the verdicts there, CSV, TSV or Parquet, one row per point"
+    )
     proofs = certify.add_mutually_exclusive_group()
     proofs.add_argument("--certificates", metavar="FILE", help="write certificates there, one a line, and check them")
     proofs.add_argument("--proof", metavar="FOLDER", help="certificates of all verdicts, strong ones too, checked")

@@ -29,7 +29,7 @@ def add_margin(command: argparse.ArgumentParser) -> None:
     )
 
 
-def margin_parameters(options: argparse.Namespace, classes: tuple[str, str]) -> dict[str, Any]:
+def margin_parameters(options: argparse.Namespace, classes: tuple[str, ...]) -> dict[str, Any]:
     """The parameters of the estimator, whose labels are False and True for the two classes."""
     return {
         "inconsistent": options.inconsistent,
@@ -48,7 +48,7 @@ def _nu(text: str | None) -> float | str | None:
         raise InputError(f'--nu {text}: a number above 0 and up to 1, or "auto", is needed') from error
 
 
-def _class_weight(text: str | None, classes: tuple[str, str]) -> Any:
+def _class_weight(text: str | None, classes: tuple[str, ...]) -> Any:
     if text is None or text == "balanced":
         return text
     try:

@@ -9,20 +9,16 @@ from rescaleinv.cli.options.margin import add_margin
 
 def add_columns(command: argparse.ArgumentParser) -> None:
     """TRAIN, TEST, which column is the label, and which columns are features."""
-    command.add_argument("train", metavar="TRAIN", help="the training table, CSV or Parquet")
+    command.add_argument("train", metavar="TRAIN", help="the training table: CSV, TSV or Parquet")
     command.add_argument("test", metavar="TEST", help="the table to judge; it has the training table's features")
-    command.add_argument("--label", metavar="COLUMN", required=True, help="the column of TRAIN with the two classes")
+    command.add_argument("--label", metavar="COLUMN", required=True, help="the column of TRAIN with the classes")
     command.add_argument(
-        "--positive", metavar="VALUE", help="the positive class (if not given, the second when sorted)"
+        "--positive",
+        metavar="VALUE",
+        help="the positive class (of two: the second when sorted; of more: this one against the rest)",
     )
-    command.add_argument(
-        "--keep",
-        metavar="COLUMN",
-        action="append",
-        default=[],
-        help="not a feature, but shown in results: an identifier",
-    )
-    command.add_argument("--ignore", metavar="COLUMN", action="append", default=[], help="not a feature")
+    _add_reading(command)
+    _add_features(command)
     command.add_argument(
         "--escape-formulas",
         action="store_true",
@@ -30,9 +26,63 @@ def add_columns(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_reading(command: argparse.ArgumentParser) -> None:
+    """How the files are written, where that is not to be found out."""
+    command.add_argument("--sep", metavar="SIGN", help="between the cells of CSV files: ',', ';', tab, … (found out)")
+    command.add_argument("--decimal", metavar="SIGN", help="the decimal sign of numbers: . or , (found out)")
+    command.add_argument(
+        "--na",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help="stands for a missing value, besides empty cells, ?, NA and the like",
+    )
+    command.add_argument(
+        "--impute",
+        choices=("median", "drop"),
+        help="missing values: fill in the median of the training rows, or leave training rows with one out",
+    )
+
+
+def _add_features(command: argparse.ArgumentParser) -> None:
+    """Which columns are features. Options take a name, or several with commas."""
+    for option, text in (
+        ("--keep", "not a feature, but shown in results: an identifier"),
+        ("--ignore", "not a feature"),
+        ("--one-hot", "a column of categories: each becomes a feature of zeros and ones"),
+    ):
+        command.add_argument(option, metavar="COLUMN", action="append", default=[], help=text)
+
+
+def _add_units(command: argparse.ArgumentParser) -> None:
+    """What is known of the units of features."""
+    command.add_argument(
+        "--fixed",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="a feature whose scale is right: it is not rescaled",
+    )
+    command.add_argument(
+        "--range",
+        metavar="COLUMN=FACTOR",
+        action="append",
+        default=[],
+        help="how far off the unit of this feature may be: glucose=18 (the others keep the default)",
+    )
+    command.add_argument(
+        "--group",
+        metavar="COLUMNS",
+        action="append",
+        default=[],
+        help="features that share a unit, and so one factor: systolic,diastolic (limited ranges)",
+    )
+
+
 def add_tables(command: argparse.ArgumentParser) -> None:
-    """The same, and who decides."""
+    """The same, what is known of units, and who decides."""
     add_columns(command)
+    _add_units(command)
     command.add_argument("--engine", default="auto", help="auto (the default), complex, milp, milp:pulp, …")
     command.add_argument(
         "--time-limit",
@@ -40,6 +90,13 @@ def add_tables(command: argparse.ArgumentParser) -> None:
         type=float,
         default=5.0,
         help="per point, for engines that decide points one at a time (default: 5; inf for no limit)",
+    )
+    command.add_argument(
+        "--budget",
+        metavar="SECONDS",
+        type=float,
+        default=60.0,
+        help="for the whole run (60; inf for no limit); Ctrl-C ends it early. What is decided by then is kept",
     )
     add_margin(command)
 

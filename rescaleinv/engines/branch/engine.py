@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from rescaleinv._util.deadline import is_over, why_over, within_run
 from rescaleinv._util.parameters import checked_count, checked_time_limit, is_number, n_workers
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray, IntArray
@@ -193,19 +195,29 @@ class GapEngine(Engine):
                 if decision.decided:
                     codes[i] = decision.label if decision.cover is not None else Verdict.NEUTRAL
                 bar.show(i + 1)
+        reasons[(codes == Verdict.UNKNOWN) & (reasons == "")] = why_over()
         status = np.where(codes == Verdict.UNKNOWN, "", "certified").astype(object)
         unknown = np.full(len(rows), np.nan)
         return Verdicts(codes, unknown, unknown.copy(), reasons, status, rows, self)
 
     def _decider(self) -> _Decider:
         return _Decider(
-            self.problem, self.pool, self.limits, self.penalties, self.left_out, self.time_limit, self.max_parts
+            self.problem,
+            self.pool,
+            self.limits,
+            self.penalties,
+            self.left_out,
+            within_run(self.time_limit),
+            self.max_parts,
         )
 
     def _for_each(self, work: Callable[[FloatArray], Any], rows: FloatArray) -> Iterator[Any]:
-        """What ``work`` gives for each row, in order, by as many processes as there may be."""
+        """What ``work`` gives for each row, in order, by as many processes as there may be, while the run has time."""
         if self.n_jobs == 1 or len(rows) == 1:
-            yield from map(work, rows)
+            for row in rows:
+                if is_over():
+                    return
+                yield work(row)
             return
         from joblib import Parallel, delayed
 
@@ -215,6 +227,8 @@ class GapEngine(Engine):
             delayed(_in_turn)(work, turn) for turn in turns
         ):
             yield from found
+            if is_over():
+                return
 
     def decide(self, point: FloatArray) -> Decision:
         """What is found about one point, with its cover or its two rescalings."""
@@ -257,13 +271,13 @@ class GapEngine(Engine):
                 raise InputError(f"{name} is {value!r}; a number above 1, and at most 1e50, is needed")
         self.precompute()
         parts = min(self.max_parts, _PARTS_PER_RADIUS)
-        search = RadiusSearch(self.problem, self.pool, float(ratio), float(largest), self.time_limit, parts)
+        search = RadiusSearch(self.problem, self.pool, float(ratio), float(largest), within_run(self.time_limit), parts)
         found = []
         with progress_bar("points", self.progress, len(rows)) as bar:
             for bracket in self._for_each(search.of, rows):
                 found.append(bracket)
                 bar.show(len(found))
-        return found
+        return found + [Bracket(1.0, math.inf)] * (len(rows) - len(found))
 
     def radius_certificates(self, point: Any, bracket: Bracket) -> tuple[Certificate | None, Certificate | None]:
         """The certificates that the label holds for κ = ``bracket.lower``, and that it does not for ``bracket.upper``.

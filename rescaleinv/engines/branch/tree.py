@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rescaleinv._util.deadline import is_over, why_over
 from rescaleinv._util.types import FloatArray
 from rescaleinv.engines.branch import svm_kernel
 from rescaleinv.engines.branch.decision import Decision, ProvedLabel, Split
@@ -84,6 +85,8 @@ class Budget:
             return f"the limit of {self.most} parts of the range"
         if time.monotonic() > self.end:
             return f"the time limit of {self.seconds:g} s"
+        if is_over():
+            return why_over()
         return ""
 
 

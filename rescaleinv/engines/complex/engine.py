@@ -16,6 +16,7 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 
 from rescaleinv import verify
+from rescaleinv._util.deadline import why_over, within_run
 from rescaleinv._util.locks import ForkSafeLock
 from rescaleinv._util.parameters import (
     available_processors,
@@ -48,6 +49,8 @@ _WORTH_THREADS = 1_000_000
 _WORTH_PROCESSES = 2_000
 # What the time limit allows for so many points an enumeration may always take.
 _FEW_POINTS = 12
+# Of what is left of a run that has a budget, the enumeration may take this share.
+_SHARE_OF_RUN = 0.5
 # From so many points on, leaving out the vertices that are inside the hull of the others pays for finding them.
 _LARGE_BATCH = 200_000
 
@@ -145,6 +148,8 @@ class ComplexEngine(Engine):
 
     def _enumerate(self, budget: Budget) -> None:
         """Enumerate the vertices unless that was done, or was stopped when it had at least half of this time."""
+        # what the vertices leave open must have its time too
+        budget = replace(budget, seconds=within_run(budget.seconds, _SHARE_OF_RUN))
         with self._lock:
             seconds = math.inf if budget.seconds is None else budget.seconds
             known = self._vertices
@@ -160,7 +165,7 @@ class ComplexEngine(Engine):
                     n_threads=self.n_threads,
                     report=lambda found, still_open: bar.show(found, f"{still_open:,} still open"),
                 )
-            out_of_time = found.stopped == budget.exceeded(0, math.inf, 0)
+            out_of_time = found.stopped in (budget.exceeded(0, math.inf, 0), why_over())
             self._allowed = seconds if out_of_time and budget != self.budget else math.inf
             self._keep(found)
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rescaleinv._util.deadline import is_over, why_over
 from rescaleinv._util.types import FloatArray
 from rescaleinv.engines.complex import kernel
 from rescaleinv.engines.complex.exact_walk import Edge, WalkError, expand_exactly, first_basis, neighbours_along
@@ -262,7 +263,8 @@ def _enumerate(walk: _Walk, budget: Budget, started: float, report: Callable[[in
             block = min(2 * block, _BLOCK) if time.monotonic() - begun < _SECONDS_OF_A_BLOCK else max(block // 2, 1)
             report(done, walk.known - done)
             if done < walk.known:
-                stopped = budget.exceeded(done, time.monotonic() - started, walk.n_bytes)
+                spent = budget.exceeded(done, time.monotonic() - started, walk.n_bytes)
+                stopped = spent or (why_over() if is_over() else "")
     return walk.vertices(done, stopped)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rescaleinv._util.deadline import is_over
 from rescaleinv._util.types import FloatArray
 from rescaleinv.certificates.certificate import Witness
 from rescaleinv.certificates.two_rescalings import witness_from
@@ -314,7 +315,8 @@ class _Search:
             records.largest_states[p] = vertex.states
 
     def out_of_time(self) -> bool:
-        return self.budget.seconds is not None and time.monotonic() - self.started > self.budget.seconds
+        spent = self.budget.seconds is not None and time.monotonic() - self.started > self.budget.seconds
+        return spent or is_over()
 
     def _sweep(self, changes: FloatArray, driver: int = -1, side: float = 1.0) -> None:
         owner, simplex = self.owner, self.owner.simplex

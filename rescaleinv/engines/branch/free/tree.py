@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rescaleinv._util.deadline import is_over, why_over
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.engines.branch.free import leaf_kernel as kernel
 from rescaleinv.engines.branch.free import simplex_kernel as simplex
@@ -136,6 +137,8 @@ class Budget:
             raise Expired(f"the limit of {self.programs:,} linear programs was reached")
         if self.seconds is not None and time.monotonic() - self.started >= self.seconds:
             raise Expired(f"the time limit of {self.seconds:g} s was reached")
+        if is_over():
+            raise Expired(why_over())
 
 
 class Tree:

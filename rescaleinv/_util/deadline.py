@@ -1,0 +1,138 @@
+"""One budget for a whole run: whatever works within it asks how much is left, and stops with what it has.
+
+Engines have limits per point. A budget is for all points, and for all steps of a run, together; an interrupt (Ctrl-C) ends
+it early. Nothing is raised: loops look at ``seconds_left`` and leave open what they have no time for.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import FrameType
+
+from rescaleinv.errors import InputError
+
+
+class Deadline:
+    """When a run ends, unless a run that it is part of ends before."""
+
+    def __init__(self, seconds: float, outer: Deadline | None = None) -> None:
+        self.started: float = time.monotonic()
+        self.seconds: float = seconds
+        self.interrupted: bool = False
+        self.is_share: bool = False  # of a longer run
+        self._outer = outer
+
+    def left(self) -> float:
+        """Seconds until the end; 0 when it is over."""
+        if self.interrupted:
+            return 0.0
+        own = max(self.seconds - (time.monotonic() - self.started), 0.0)
+        return own if self._outer is None else min(own, self._outer.left())
+
+    def why(self) -> str:
+        """Why there is no time left, for the reasons of verdicts."""
+        if self._outer is not None and self._outer.left() == 0:
+            return self._outer.why()
+        if self.interrupted:
+            return "the run was interrupted"
+        if self.is_share:
+            return "the time of the budget for this step was used up"
+        return f"the budget of {self.seconds:g} s was used up"
+
+
+_current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+
+
+def checked_budget(budget: float | None) -> float | None:
+    """A budget in seconds, None for none.
+
+    >>> checked_budget(60)
+    60.0
+    """
+    if budget is None:
+        return None
+    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not budget > 0:
+        raise InputError(f"budget is {budget!r}; a positive number of seconds is needed, or None for no limit")
+    return float(budget)
+
+
+@contextmanager
+def run_within(budget: float | None, *, interruptible: bool = False) -> Iterator[Deadline]:
+    """A run that may take so many seconds; ``interruptible``: the first Ctrl-C ends it, the second is an interrupt.
+
+    >>> with run_within(10):
+    ...     with run_within(1000):
+    ...         seconds_left() <= 10
+    True
+    """
+    seconds = checked_budget(budget)
+    deadline = Deadline(math.inf if seconds is None else seconds, _current.get())
+    token = _current.set(deadline)
+    try:
+        with _ended_by_interrupts(deadline, interruptible):
+            yield deadline
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def share_of_run(share: float) -> Iterator[None]:
+    """A step that may take this share of what is left of the present run."""
+    left = seconds_left()
+    with run_within(None if math.isinf(left) else max(share * left, 1e-3)) as deadline:
+        deadline.is_share = True
+        yield
+
+
+@contextmanager
+def _ended_by_interrupts(deadline: Deadline, wanted: bool) -> Iterator[None]:
+    here = threading.current_thread() is threading.main_thread()
+    if not (wanted and here and signal.getsignal(signal.SIGINT) is signal.default_int_handler):
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if deadline.interrupted:
+            signal.default_int_handler(number, frame)
+        deadline.interrupted = True
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def seconds_left() -> float:
+    """How long the present run may still take; infinite if it has no budget."""
+    deadline = _current.get()
+    return math.inf if deadline is None else deadline.left()
+
+
+def is_over() -> bool:
+    """Whether the present run has no time left."""
+    return seconds_left() <= 0
+
+
+def why_over() -> str:
+    """Why the present run has no time left, in words."""
+    deadline = _current.get()
+    return "" if deadline is None else deadline.why()
+
+
+def within_run(limit: float | None, share: float = 1.0) -> float | None:
+    """A time limit in seconds (None: none), cut to a share of what is left of the present run.
+
+    >>> within_run(5.0), within_run(None)
+    (5.0, None)
+    """
+    left = share * seconds_left()
+    if math.isinf(left):
+        return limit
+    return left if limit is None else min(limit, left)

@@ -1,0 +1,85 @@
+"""What the options say about units: which features are not rescaled, how far others may be off, which share a factor."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from typing import Any
+
+from rescaleinv._util.tables import folded
+from rescaleinv.cli.columns import named_columns
+from rescaleinv.cli.table_input import LabelledTables
+from rescaleinv.errors import InputError
+
+
+def scale_range_of(options: argparse.Namespace, tables: LabelledTables) -> Any:
+    """What ``RescaleInvariantSVC`` takes as ``scale_range``.
+
+    In a limited range features without units (two values, categories) keep their scale unless ``--range`` names them.
+    """
+    default = _default(getattr(options, "scale_range", None))
+    fixed, ranges = fixed_features(options, tables), _ranges(options, tables)
+    limited = default is not None
+    resting = [name for name in tables.without_units if limited and name not in ranges and name not in fixed]
+    if not (fixed or ranges or resting):
+        return default
+    if isinstance(default, list) and any(isinstance(one, list) for one in default):
+        raise InputError(
+            "--scale-range with one pair per feature says it all; --fixed and --range go with one number or pair for all"
+        )
+    if resting:
+        print(
+            f"note: {folded(resting)}: columns with two values have no unit, and keep their scale; --range "
+            f"{resting[0]}=FACTOR varies it"
+        )
+    kept: dict[str, Any] = dict.fromkeys([*fixed, *resting], (1, 1))
+    others = (0, math.inf) if default is None else default
+    return {name: ranges.get(name, kept.get(name, others)) for name in tables.names}
+
+
+def fixed_features(options: argparse.Namespace, tables: LabelledTables) -> list[str]:
+    """The features that ``--fixed`` names; a column of categories stands for all that were made of it."""
+    made = [*tables.names, *(name.partition("=")[0] for name in tables.without_units if "=" in name)]
+    given = named_columns(options.fixed, made, "--fixed", options.train)
+    return [name for name in tables.names if name in given or name.partition("=")[0] in given]
+
+
+def groups_of(options: argparse.Namespace, tables: LabelledTables) -> dict[str, str] | None:
+    """What ``RescaleInvariantSVC`` takes as ``groups``."""
+    groups: dict[str, str] = {}
+    for text in options.group:
+        names = named_columns([text], tables.names, "--group", options.train)
+        twice = [name for name in names if name in groups]
+        if twice:
+            raise InputError(f"--group {text}: {twice[0]} is in another group already")
+        groups |= dict.fromkeys(names, text)
+    return groups or None
+
+
+def _default(text: str | None) -> Any:
+    """A number, a pair, or pairs in the order of the features, as JSON."""
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"--scale-range {text[:80]}: a number (2), a pair ([0.5, 2]) or one pair per feature ([[1, 1], …]) is needed"
+        ) from error
+
+
+def _ranges(options: argparse.Namespace, tables: LabelledTables) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for text in options.range:
+        name, sign, factor = text.rpartition("=")
+        if not sign:
+            raise InputError(f"--range {text}: a column and a factor are needed, such as glucose=18")
+        try:
+            low, _, high = factor.partition(":")
+            number: Any = (float(low), float(high)) if high else float(low)
+        except ValueError as error:
+            raise InputError(f"--range {text}: {factor!r} is not a number (18) or a pair (0.5:18)") from error
+        [column] = named_columns([name], tables.names, "--range", options.train)
+        found[column] = number
+    return found

@@ -1,0 +1,69 @@
+"""One budget for a run: what is left of it, shares of it, and interrupts that end it."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from rescaleinv._util.deadline import (
+    checked_budget,
+    is_over,
+    run_within,
+    seconds_left,
+    share_of_run,
+    why_over,
+    within_run,
+)
+from rescaleinv.errors import InputError
+
+
+def test_without_a_budget_there_is_no_end():
+    assert seconds_left() == float("inf")
+    assert not is_over()
+    with run_within(None):
+        assert seconds_left() == float("inf")
+        assert within_run(None) is None
+
+
+def test_limits_are_cut_to_what_is_left():
+    with run_within(100):
+        assert 99 < seconds_left() <= 100
+        assert within_run(5.0) == 5.0
+        assert 49 < within_run(None, 0.5) <= 50
+        with share_of_run(0.1):
+            assert 9 < seconds_left() <= 10
+    assert within_run(None) is None
+
+
+def test_an_outer_end_is_the_end():
+    with run_within(1e-9):
+        time.sleep(1e-3)
+        with run_within(1000):
+            assert is_over()
+            assert why_over() == "the budget of 1e-09 s was used up"
+    assert why_over() == ""
+
+
+def _interrupted_again():
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(1)
+
+
+def test_the_first_interrupt_ends_the_run_and_the_second_interrupts():
+    before = signal.getsignal(signal.SIGINT)
+    with run_within(1000, interruptible=True) as deadline:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+        assert deadline.interrupted
+        assert is_over()
+        assert why_over() == "the run was interrupted"
+        with pytest.raises(KeyboardInterrupt):
+            _interrupted_again()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("budget", [0, -1, True, "60", float("nan")])
+def test_what_is_no_budget(budget):
+    with pytest.raises(InputError, match="a positive number of seconds is needed"):
+        checked_budget(budget)
