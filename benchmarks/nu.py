@@ -3,8 +3,8 @@
     RESCALEINV_DATA=FOLDER python -m benchmarks.nu [--points 100] [--only bupa,heart] [--quick]
 
 Writes benchmarks/results/nu.json and nu.md. nu="auto", half of the rows for training (none left out), every rescaling, the
-default time limit, one process; raw and standardised data. Seconds are processor time. Strong verdicts are put to ν-SVMs at sampled
-rescalings, solved by Clarabel in a form of their own; where such a one says otherwise, the exact ν-SVM at that rescaling
+default time limit, one process; raw and standardised data. Seconds are processor time. Strong verdicts are put to ν-SVMs at
+sampled rescalings, solved by Clarabel in a form of their own; where such a one says otherwise, the exact ν-SVM there
 decides whether the verdict is contradicted. --only runs some sets and keeps the stored results of the others, if the code is
 the same.
 """

@@ -30,6 +30,7 @@ from rescaleinv.estimators.saving import reading_model, write_model
 from rescaleinv.theory.inputs import as_labels, as_matrix
 from rescaleinv.theory.invariance import check_invariance
 from rescaleinv.theory.scale_range import as_groups, as_scale_range
+from rescaleinv.theory.separability import check_rule
 from rescaleinv.theory.training_set import TrainingSet, check_read_as
 from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights, with_class_weights
 from rescaleinv.verdict import Verdicts
@@ -226,6 +227,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_margin(self.C, self.nu, self.inconsistent)
+        check_rule(self.drop_rule)
         for name in ("time_limit", "max_seconds"):
             checked_time_limit(getattr(self, name), name)
         checked_limit(self.max_vertices, "max_vertices")
