@@ -70,6 +70,17 @@ def attack(name: str, kind: str, seed: int, seconds: float) -> dict[str, Any]:
     }
 
 
+def summary(lines: list[dict[str, Any]], seconds: float, seed: int) -> dict[str, Any]:
+    """The lines so far with their totals; "finished" says whether every engine has met every kind of values."""
+    keys = ("points", "unknown", "wrong")
+    totals = {
+        name: {key: sum(line[key] for line in lines if line["engine"] == name) for key in keys}
+        for name in dict.fromkeys(line["engine"] for line in lines)
+    }
+    finished = len(lines) == len(REGISTRY) * len(attack_sets.KINDS)
+    return {"seconds": seconds, "seed": seed, "finished": finished, "totals": totals, "lines": lines}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a second each; the stored results are not overwritten")
@@ -79,17 +90,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1000, help="of the first training set")
     arguments = parser.parse_args()
     seconds = 1.0 if arguments.quick else arguments.seconds
-    lines = [attack(name, kind, arguments.seed, seconds) for name in REGISTRY for kind in attack_sets.KINDS]
+    lines: list[dict[str, Any]] = []
+    for name in REGISTRY:
+        for kind in attack_sets.KINDS:
+            lines.append(attack(name, kind, arguments.seed, seconds))
+            print(lines[-1], flush=True)
+            if not arguments.quick:  # what is done stays done if the run is stopped
+                write_result("attack", summary(lines, seconds, arguments.seed))
     print_table(lines)
-    if not arguments.quick:
-        totals = {
-            name: {
-                key: sum(line[key] for line in lines if line["engine"] == name)
-                for key in ("points", "unknown", "wrong")
-            }
-            for name in REGISTRY
-        }
-        write_result("attack", {"seconds": seconds, "seed": arguments.seed, "totals": totals, "lines": lines})
     if any(line["wrong"] for line in lines):
         raise SystemExit("some verdicts are wrong")
 

@@ -14,6 +14,7 @@ engine may say UNKNOWN; a strong verdict would be wrong.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,10 +127,19 @@ def asked(name: str, case: Planted, time_limit: float) -> str:
     return "open" if verdicts[0] is Verdict.UNKNOWN else "WRONG"
 
 
-def measure(sizes: tuple[int, ...], n_sets: int, n_samples: int, time_limit: float) -> list[dict[str, Any]]:
-    """One line per size: how many of the planted flips random rescalings and each engine have found."""
+def measure(
+    sizes: tuple[int, ...],
+    n_sets: int,
+    n_samples: int,
+    time_limit: float,
+    done: Callable[[list[dict[str, Any]]], None] = lambda lines: None,
+) -> None:
+    """One line per size: how many of the planted flips random rescalings and each engine have found.
+
+    ``done`` is called with all lines so far whenever there is one more.
+    """
     engines = [name for name, entry in REGISTRY.items() if entry.abilities.every_rescaling]
-    lines = []
+    lines: list[dict[str, Any]] = []
     for n in sizes:
         cases = [planted(n, seed, 2 * n_samples) for seed in range(n_sets)]
         by_chance = 0
@@ -149,7 +159,7 @@ def measure(sizes: tuple[int, ...], n_sets: int, n_samples: int, time_limit: flo
             line[f"{name} wrong"] = answers.count("WRONG")
         lines.append(line)
         print_table([line])
-    return lines
+        done(lines)
 
 
 def main() -> None:
@@ -162,10 +172,15 @@ def main() -> None:
     if arguments.quick:
         measure((4, 8), 2, 200, arguments.time_limit)
         return
-    lines = measure(SIZES, arguments.sets, arguments.samples, arguments.time_limit)
-    total = sum(line["sets"] for line in lines)
-    summary = {"sets": total, "found by random rescalings": sum(line["random"] for line in lines)}
-    write_result("planted_flips", {"samples": arguments.samples, "by_size": lines, "summary": summary})
+
+    def store(lines: list[dict[str, Any]]) -> None:  # what is done stays done if the run is stopped
+        total = sum(line["sets"] for line in lines)
+        summary = {"sets": total, "found by random rescalings": sum(line["random"] for line in lines)}
+        finished = len(lines) == len(SIZES)
+        payload = {"samples": arguments.samples, "finished": finished, "by_size": lines, "summary": summary}
+        write_result("planted_flips", payload)
+
+    measure(SIZES, arguments.sets, arguments.samples, arguments.time_limit, store)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ _HOMES = {
     "RescaleInvariantOneVsRest": "estimators.multiclass",
     "Audit": "audit.result",
     "diagnose": "audit.diagnosis",
+    "multiplicity": "audit.multiplicities",
     "scaling_audit": "audit.audit",
     "write_report": "audit.report",
     "BatchSummary": "batch",
@@ -131,6 +132,7 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from rescaleinv.audit.audit import scaling_audit
     from rescaleinv.audit.diagnosis import diagnose
+    from rescaleinv.audit.multiplicities import multiplicity
     from rescaleinv.audit.report import write_report
     from rescaleinv.audit.result import Audit
     from rescaleinv.batch import BatchSummary, certify_dask, certify_files

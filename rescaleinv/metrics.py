@@ -9,8 +9,8 @@ from __future__ import annotations
 import html
 import math
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,10 @@ class StrongReport:
         whose classes differ.
     averaged : int
         How many reports this one is the mean of: 0 for a report that is not a mean.
+    multiplicity : MultiplicityFigures or None
+        Ambiguity, discrepancy and conflict ratio of the points; None in a mean.
+    groups : dict
+        The report of each group of points, where groups were asked for.
 
     Examples
     --------
@@ -87,6 +91,8 @@ class StrongReport:
     strong: Figures
     classes: Classes | None
     averaged: int = 0
+    multiplicity: MultiplicityFigures | None = field(default=None, compare=False)
+    groups: dict[Any, StrongReport] = field(default_factory=dict)
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas data frame with one row for the plain SVM and one for the strong verdicts; shares from 0 to 1.
@@ -112,13 +118,31 @@ class StrongReport:
         return pd.DataFrame({name: frame[name].map(_percent if name in _SHARES else count) for name in frame})
 
     def __str__(self) -> str:
-        return f"{self._heading()}\n{self._texts().to_string()}"
+        text = f"{self._heading()}\n{self._texts().to_string()}"
+        if self.shows_words and self.multiplicity is not None:
+            text += f"\n{self.multiplicity}"
+        for group, report in self.groups.items():
+            text += f"\n\n{group}: {report}"
+        return text
+
+    @property
+    def shows_words(self) -> bool:
+        """Whether the words of the field say more than the table does: labels of other scalings, or groups, were given."""
+        return bool(self.groups) or (self.multiplicity is not None and not math.isnan(self.multiplicity.discrepancy))
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(self._heading())}</p>{self._texts().to_html(escape=True)}"
 
 
-def strong_report(y_true: Any, verdicts: Any, baseline: Any, *, classes: Sequence[Any] | None = None) -> StrongReport:
+def strong_report(
+    y_true: Any,
+    verdicts: Any,
+    baseline: Any,
+    *,
+    classes: Sequence[Any] | None = None,
+    groups_by: Any = None,
+    scalings: Mapping[str, Any] | None = None,
+) -> StrongReport:
     """Compare the strong verdicts with the plain SVM's labels on points whose true class is known.
 
     A strongly positive point that is truly positive is a true positive of the strong verdicts; one that is truly negative
@@ -135,6 +159,10 @@ def strong_report(y_true: Any, verdicts: Any, baseline: Any, *, classes: Sequenc
     classes : pair of labels, optional
         The negative and the positive one, such as the ``classes_`` of an estimator or the ``classes`` of a training set.
         If not given, they are the two labels that occur, and the positive one is the second in sorted order.
+    groups_by : sequence, optional
+        The group of each point; the report of each is in ``groups``. What is 5 % of all points may be 30 % of one group.
+    scalings : mapping from name to sequence of labels, optional
+        The labels of the same points after other scalings, for the discrepancy and the conflict ratio in ``multiplicity``.
 
     Returns
     -------
@@ -173,7 +201,24 @@ def strong_report(y_true: Any, verdicts: Any, baseline: Any, *, classes: Sequenc
             f"positive class; if it is the negative one, give classes=({pair[1]!r}, {pair[0]!r})",
             stacklevel=2,
         )
-    return StrongReport(_figures(truth, labels), _figures(truth, codes), pair)
+    tried = [
+        _signs(_column(others, f"scalings[{name!r}]", len(codes)), f"scalings[{name!r}]", pair)
+        for name, others in (scalings or {}).items()
+    ]
+    others = np.array(tried, dtype=np.int8).reshape(len(tried), len(codes))
+    whole = _report(truth, labels, codes, others, pair)
+    if groups_by is None:
+        return whole
+    members = group_rows(groups_by, len(codes))
+    groups = {g: _report(truth[k], labels[k], codes[k], others[:, k], pair) for g, k in members.items()}
+    return replace(whole, groups=groups)
+
+
+def _report(
+    truth: SignArray, labels: SignArray, codes: SignArray, others: SignArray, pair: Classes | None
+) -> StrongReport:
+    figures = MultiplicityFigures.of(codes, labels, others)
+    return StrongReport(_figures(truth, labels), _figures(truth, codes), pair, multiplicity=figures)
 
 
 def mean_report(reports: Iterable[StrongReport]) -> StrongReport:
@@ -247,6 +292,76 @@ def verdict_confusion(y_true: Any, verdicts: Any, *, classes: Sequence[Any] | No
         index=pd.Index([] if pair is None else pair[::-1], name="true class"),
         columns=pd.Index([kind.name.lower().replace("_", " ") for kind in _KINDS], name="verdict"),
     )
+
+
+@dataclass(frozen=True)
+class MultiplicityFigures:
+    """How much labels depend on the scaling, in the words of Marx, Calmon & Ustun (2020) and Meyer et al. (2023).
+
+    Attributes
+    ----------
+    points : int
+    ambiguity : float
+        The share of the points to which some rescaling gives another label: that of the neutral ones.
+    ambiguity_at_most : float
+        The same if all unknown points were neutral.
+    discrepancy : float
+        The largest share of labels that any one of the rescalings tried changes against the given one; nan without any.
+    discrepancy_at_most : float
+        What no rescaling exceeds, tried or not: strong labels are the same for all, so only the others can change.
+    conflict_ratio : float
+        The share of the points to which the usual scalings do not all give the same label; nan if none was tried.
+
+    Examples
+    --------
+    >>> MultiplicityFigures.of([1, 0, 0, -1], [1, 1, -1, -1], [[1, -1, -1, -1], [1, 1, 1, -1]])  # doctest: +ELLIPSIS
+    MultiplicityFigures(points=4, ambiguity=0.5, ..., discrepancy=0.25, discrepancy_at_most=0.5, conflict_ratio=0.5)
+    """
+
+    points: int
+    ambiguity: float
+    ambiguity_at_most: float
+    discrepancy: float
+    discrepancy_at_most: float
+    conflict_ratio: float
+
+    @classmethod
+    def of(cls, codes: Any, given: Any, tried: Any, usual: Any = None) -> MultiplicityFigures:
+        """From verdicts' codes, the given labels as signs, and one row of signs per rescaling (0: no clear label).
+
+        Parameters
+        ----------
+        codes, given : arrays of one entry per point
+        tried : array with one row per rescaling that was tried
+        usual : array with one row per usual scaling, optional
+            What the conflict ratio is over; ``tried`` if not given.
+        """
+        codes, given = np.asarray(codes), np.asarray(given)
+        n = len(codes)
+        tried = np.asarray(tried, dtype=np.int8).reshape(len(tried), n)
+        labels = np.vstack([given, tried if usual is None else np.asarray(usual, dtype=np.int8).reshape(len(usual), n)])
+        neutral, unknown = (int((codes == kind).sum()) for kind in (Verdict.NEUTRAL, Verdict.UNKNOWN))
+        conflicts = (labels > 0).any(axis=0) & (labels < 0).any(axis=0)
+        most = max((int(count) for count in (tried == -given).sum(axis=1)), default=0)
+        return cls(
+            n,
+            _share(neutral, n),
+            _share(neutral + unknown, n),
+            _share(most, n) if len(tried) else math.nan,
+            _share(neutral + unknown, n),
+            _share(int(conflicts.sum()), n) if len(labels) > 1 else math.nan,
+        )
+
+    def __str__(self) -> str:
+        ambiguity = _percent(self.ambiguity)
+        if self.ambiguity_at_most > self.ambiguity:
+            ambiguity += f" (up to {_percent(self.ambiguity_at_most)} if unknown points are neutral)"
+        text = f"ambiguity {ambiguity}; discrepancy "
+        if math.isnan(self.discrepancy):
+            text += f"at most {_percent(self.discrepancy_at_most)}"
+        else:
+            text += f"{_percent(self.discrepancy)} found, at most {_percent(self.discrepancy_at_most)}"
+        return text if math.isnan(self.conflict_ratio) else f"{text}; conflict ratio {_percent(self.conflict_ratio)}"
 
 
 def group_rows(groups_by: Any, n_points: int) -> dict[Any, npt.NDArray[np.intp]]:

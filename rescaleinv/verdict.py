@@ -270,8 +270,28 @@ class Verdicts:
         label = self.classes[code > 0]
         return f"{label if isinstance(label, str) else f'class {label}'} whatever the scaling{self.engine.scope}"
 
-    def summary(self) -> str:
+    @property
+    def ambiguity(self) -> tuple[float, float]:
+        """The share of points to which some rescaling gives another label: of the neutral ones, and with the unknown ones.
+
+        In the words of Marx, Calmon & Ustun (2020). No one rescaling changes a larger share of the labels than the second
+        number: that bounds the discrepancy too. nan without points.
+        """
+        if not len(self):
+            return np.nan, np.nan
+        return float(self.neutral.mean()), float((self.neutral | self.unknown).mean())
+
+    def summary(self, *, groups_by: Any = None) -> str:
         """One line in words; where points were proved it says how many of each kind.
+
+        Parameters
+        ----------
+        groups_by : sequence, optional
+            The group of each point. Then a line with the ambiguity of all points follows, and a line for each group.
+
+        Returns
+        -------
+        str
 
         Examples
         --------
@@ -280,7 +300,21 @@ class Verdicts:
         >>> clf.certify([[-1, 4], [4, 4], [None, 1]]).summary()
         '3 points: 1 up whatever the scaling (33%), 1 depends on the scaling (33%), 1 not decided (33%)'
         """
-        return self._counted(self.words)
+        if groups_by is None:
+            return self._counted(self.words)
+        groups = list(groups_by)
+        if len(groups) != len(self):
+            raise InputError(f"groups_by has {len(groups)} group(s) for {len(self)} point(s); one per point is needed")
+        lines = [self._counted(self.words), self._ambiguous()]
+        for group in dict.fromkeys(sorted(groups, key=str)):
+            part = self[np.array([one == group for one in groups], dtype=bool)]
+            lines.append(f"{group}: {part._ambiguous()}; {part._counted(part.words)}")
+        return "\n".join(lines)
+
+    def _ambiguous(self) -> str:
+        least, most = self.ambiguity
+        between = "" if most == least else f" (up to {most:.0%} if unknown points are neutral)"
+        return f"ambiguity {least:.0%}{between}, discrepancy at most {most:.0%}"
 
     def _counted(self, words: Callable[[int], str]) -> str:
         total = max(len(self), 1)

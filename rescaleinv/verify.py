@@ -43,6 +43,12 @@ where the last sum is at most the sum over groups of the larger one, for d = l o
 without the features whose weight must not have the sign of d v_j + nu_j. A pair for which this does not hold settles
 the part: s f > 0.
 
+With a nu-margin the classifiers minimise 1/2 sum_j d_j w_j^2 - rho + sum_i c_i xi_i with y_i (w.x_i + b) >= rho - xi_i,
+where c_i = (weight of the row) / (nu times the sum of the weights); so the multipliers are at most c_i and add up to 1,
+rho >= 0 (all being 0 is feasible), and mu.w = rho - sum c_i xi_i. A pair has one more number q, e_i = q - y_i (v.(x_i - p)
++ t), whence q = mu.v + sum a_i e_i; and if sum r_i >= 1, w.nu >= rho sum r_i - sum c_i xi_i >= mu.w. So q takes the place
+of sum r_i on the left. There is a minimiser, as the c_i of each class must add up to 1/2 at least.
+
 A tree proves a strong verdict about every rescaling without a list of vertices. Put the point p at the origin, G_i = y_i
 (x_i - p). A classifier w of the closure with decision value 0 at p has G_i.w >= 1 and multipliers a >= 0, sum a_i = 1,
 half of it in each class, a_i > 0 only where G_i.w = 1, whose gradients mu = sum_i a_i G_i have mu_j w_j > 0 wherever w_j
@@ -1030,10 +1036,15 @@ _FREE, _OUT, _ON, _CAPPED = range(4)  # the states of a row
 
 
 class _Range:
-    """The rescalings of a claim "within the range": groups of features, bounds of d = 1/tau^2 of each, the penalties."""
+    """The rescalings of a claim "within the range": groups of features, bounds of d = 1/tau^2 of each, the margin.
+
+    ``caps`` are the most that the multipliers of the rows can be: penalties, or those of a nu-margin; None: any number.
+    """
 
     def __init__(self, record: Any, training: _Training) -> None:
-        groups, rescalings, penalties = _fields(record, "range", "groups rescalings penalties")
+        self.has_nu = isinstance(record, dict) and "nu" in record
+        names = "groups rescalings penalties" + " nu row_weights" * self.has_nu
+        groups, rescalings, penalties, *margin = _fields(record, "range", names)
         n, m = training.n_features, len(training.rows)
         _require(isinstance(groups, list) and len(groups) == n, "range.groups: the group of each feature is needed")
         _require(all(type(g) is int and 0 <= g < n for g in groups), "range.groups are not numbers of groups")
@@ -1049,10 +1060,33 @@ class _Range:
             factors.append((least, most))
             self.low.append(1 / most**2)
             self.high.append(1 / least**2)
-        self.penalties = None if penalties is None else _numbers(penalties, "range.penalties", m)
-        for i, penalty in enumerate(self.penalties or ()):
-            _require(penalty > 0, f"range.penalties: that of row {i} is not positive")
-        self.scope = Scope(tuple(groups), tuple(factors), None if self.penalties is None else tuple(self.penalties))
+        self.caps = None if penalties is None else _positive(penalties, "range.penalties", m)
+        self.scope = Scope(tuple(groups), tuple(factors), None if self.caps is None else tuple(self.caps))
+        if self.has_nu:
+            _require(penalties is None, "range: it has both penalties and a nu")
+            nu, weights = _number(margin[0], "range.nu"), margin[1]
+            _require(nu > 0, "range.nu is not positive")
+            self.caps = self._caps(
+                nu, None if weights is None else _positive(weights, "range.row_weights", m), training
+            )
+            row_weights = None if weights is None else tuple(_numbers(weights, "range.row_weights", m))
+            self.scope = Scope(tuple(groups), tuple(factors), nu=nu, row_weights=row_weights)
+
+    def _caps(self, nu: Fraction, weights: list[Fraction] | None, training: _Training) -> list[Fraction]:
+        weights = [Fraction(1)] * len(training.rows) if weights is None else weights
+        total = _product(nu, _total(weights))
+        caps = [_product(weight, 1 / total) for weight in weights]
+        for label in (1, -1):
+            of_class = _total(cap for cap, y in zip(caps, training.labels, strict=True) if y == label)
+            _require(2 * of_class >= 1, "range.nu is too large: no classifier is optimal")
+        return caps
+
+
+def _positive(texts: Any, what: str, length: int) -> list[Fraction]:
+    values = _numbers(texts, what, length)
+    for i, value in enumerate(values):
+        _require(value > 0, f"{what}: that of row {i} is not positive")
+    return values
 
 
 def _seen_from(training: _Training, point: list[Fraction]) -> tuple[list[list[int]], list[int]]:
@@ -1083,14 +1117,15 @@ class _PointInRange:
         self, leaf: Any, low: list[Fraction], high: list[Fraction], signs: list[int], states: list[int]
     ) -> None:
         n, m = len(self.units), len(self.rows)
-        v_texts, t_text, r_record = _fields(leaf, "a pair", "v t r")
+        v_texts, t_text, r_record, *q_text = _fields(leaf, "a pair", "v t r" + " q" * self.span.has_nu)
         v, t = _numbers(v_texts, "v", n), _number(t_text, "t")
+        q = _number(q_text[0], "q") if self.span.has_nu else Fraction(1)
         r = _multipliers(r_record, "r", m)
-        penalties = self.span.penalties
+        caps = self.span.caps
         for i, value in r.items():
             _require(value >= 0 or states[i] in (_ON, _CAPPED), f"r[{i}] is negative")
-            if penalties is not None and states[i] in (_FREE, _CAPPED):
-                _require(value <= penalties[i], f"r[{i}] is more than the penalty")
+            if caps is not None and states[i] in (_FREE, _CAPPED):
+                _require(value <= caps[i], f"r[{i}] is more than the penalty")
         numbers, common = _over_one_denominator(r.values())
         balance = sum(number * self.labels[i] for i, number in zip(r, numbers, strict=True))
         _require(balance * self.sign >= 0, "r pulls to the wrong side")
@@ -1104,21 +1139,23 @@ class _PointInRange:
                 if signs[j] * x >= 0:
                     terms[g][end].append(_product(x, x, 1 / (4 * d)))
         losses = [max(_total(at_low), _total(at_high)) for at_low, at_high in terms]
-        gain = Fraction(sum(numbers), common) - self._costs(v, t, states)
+        total = Fraction(sum(numbers), common)
+        _require(total >= 1 or not self.span.has_nu, "r adds up to less than 1")
+        gain = (q if self.span.has_nu else total) - self._costs(v, t, q, states)
         _require(gain > _total(losses), "the inequality that would settle it does not fail")
 
-    def _costs(self, v: list[Fraction], t: Fraction, states: list[int]) -> Fraction:
+    def _costs(self, v: list[Fraction], t: Fraction, q: Fraction, states: list[int]) -> Fraction:
         """The largest possible sum of a_i e_i."""
-        (*numbers, offset), common = _over_one_denominator(_in_units([*v, t], self.units))
+        (*numbers, offset, needed), common = _over_one_denominator([*_in_units([*v, t], self.units), q])
         _spend(len(self.rows) * (len(numbers) + 1) * _steps(self.words, _words(*numbers)))
-        penalties, costs = self.span.penalties, []
+        caps, costs = self.span.caps, []
         for i, row in enumerate(self.rows):
             if states[i] != _OUT:
-                missing = common - _dot(row, numbers) - self.labels[i] * offset
-                if penalties is None:
+                missing = needed - _dot(row, numbers) - self.labels[i] * offset
+                if caps is None:
                     _require(missing <= 0, f"(v, t) has a margin below 1 at row {i}")
                 elif missing > 0 or states[i] == _CAPPED:
-                    costs.append(_product(penalties[i], Fraction(missing)))
+                    costs.append(_product(caps[i], Fraction(missing)))
         return _total(costs) / common
 
 
@@ -1159,7 +1196,7 @@ def _check_cover(evidence: Any, claim: str, point: list[Fraction], training: _Tr
             else:
                 _require(kind == "row" and len(entry) == 2, f"a split of the kind {_shortened(kind)} is not known")
                 _require(which < m and states[which] == _FREE, "there is no such row, or its state is known")
-                for state in (_ON, _OUT) if span.penalties is None else (_CAPPED, _ON, _OUT):
+                for state in (_ON, _OUT) if span.caps is None else (_CAPPED, _ON, _OUT):
                     waiting.append((low, high, signs, _replaced(states, which, state)))
         except NotChecked:
             raise
@@ -1478,8 +1515,11 @@ class _NuMargin:
             self.caps = [_product(weight, 1 / total) for weight in weights]
         self.scope = Scope(nu=nu, row_weights=None if weights is None else tuple(weights))
 
-    def values(self, record: Any, what: str, training: _Training, point: list[Fraction]) -> tuple[Fraction, Fraction]:
-        """The least and the largest decision value of the optimal classifiers at a rescaling, up to a common factor.
+    def values(
+        self, record: Any, what: str, training: _Training, point: list[Fraction]
+    ) -> tuple[Fraction | None, Fraction | None]:
+        """The least and the largest decision value of the optimal classifiers at a rescaling, up to a common factor; None
+        where there is no bound, because every row of a class is at its cap.
 
         The multipliers must be optimal there; no intercept is stated, since all optimal ones follow.
         """
@@ -1504,18 +1544,18 @@ class _NuMargin:
         _require(any(weights), f"{what}: all weights are 0, so that the reduced hulls meet")
         classifier, denominator = _over_one_denominator(_in_units([*weights, Fraction(0)], training.units))
         _spend(len(rows) * n * _steps(training.words, _words(*classifier)))
-        ends: dict[int, tuple[int, int]] = {}
+        ends: dict[int, tuple[int, int | None]] = {}
         scores = [_dot(row, classifier) for row in rows]
         for side in (1, -1):
             members = [i for i, y in enumerate(training.labels) if y == side]
             least = max(scores[i] for i in members if i in multipliers)
-            above = [scores[i] for i in members if multipliers.get(i, Fraction(0)) < self.caps[i]]
-            _require(bool(above), f"{what}: every row of a class is at its cap, so that the intercept has no bound")
-            _require(least <= min(above), f"{what}: the multipliers are not optimal at this rescaling")
-            ends[side] = least, min(above)
+            above = min((scores[i] for i in members if multipliers.get(i, Fraction(0)) < self.caps[i]), default=None)
+            _require(above is None or least <= above, f"{what}: the multipliers are not optimal at this rescaling")
+            ends[side] = least, above
         score = _total(_product(w, x) for w, x in zip(weights, point, strict=True))
-        lowest = _total([score, Fraction(ends[-1][0] - ends[1][1], 2 * denominator)])
-        highest = _total([score, Fraction(ends[-1][1] - ends[1][0], 2 * denominator)])
+        (low, high), (other_low, other_high) = ends[1], ends[-1]
+        lowest = None if high is None else _total([score, Fraction(other_low - high, 2 * denominator)])
+        highest = None if other_high is None else _total([score, Fraction(other_high - low, 2 * denominator)])
         return lowest, highest
 
 
@@ -1524,9 +1564,15 @@ def _check_nu_two_rescalings(evidence: Any, claim: str, point: list[Fraction], t
     _, record, positive, negative = _fields(evidence, "evidence", "kind margin positive negative")
     margin = _NuMargin(record, training)
     lowest, _largest = margin.values(positive, "evidence.positive", training, point)
-    _require(lowest >= 0, "evidence.positive does not label the point positive with every optimal intercept")
+    _require(
+        lowest is not None and lowest >= 0,
+        "evidence.positive does not label the point positive with every optimal intercept",
+    )
     _least, highest = margin.values(negative, "evidence.negative", training, point)
-    _require(highest < 0, "evidence.negative does not label the point negative with every optimal intercept")
+    _require(
+        highest is not None and highest < 0,
+        "evidence.negative does not label the point negative with every optimal intercept",
+    )
     return margin.scope
 
 
@@ -1536,7 +1582,7 @@ def _check_nu_tree(evidence: Any, claim: str, point: list[Fraction], training: _
     _, record, classifier, tree = _fields(evidence, "evidence", "kind margin classifier tree")
     margin = _NuMargin(record, training)
     lowest, highest = margin.values(classifier, "evidence.classifier", training, point)
-    has_sign = lowest > 0 if claims[claim] > 0 else highest < 0
+    has_sign = lowest is not None and lowest > 0 if claims[claim] > 0 else highest is not None and highest < 0
     _require(has_sign, "evidence.classifier does not have the sign of the claim at the point")
     _require_excluded(tree, _PointInTree(training, point, margin.caps))
     return margin.scope

@@ -82,6 +82,20 @@ def _within_ranges():
     return found
 
 
+def _within_ranges_with_nu():
+    """Limited rescalings with ν-margins, of rows that weigh alike and of others."""
+    from rescaleinv import GapEngine, TrainingSet
+    from rescaleinv.theory.nu_margin import NuMargin
+
+    found = {}
+    for seed, nu, weights in ((1, Fraction(2, 5), None), (2, Fraction(4, 5), [1.0, 2.0, 1.5] * 3)):
+        training_set = TrainingSet(*overlapping(seed))
+        engine = GapEngine(training_set, 2, nu=NuMargin.of(training_set, nu, weights))
+        points = np.random.default_rng(seed).integers(-8, 9, size=(14, 2)) / 4
+        found |= _certificates(engine, points, f"nu {seed}")
+    return found
+
+
 def _by_trees():
     """Every rescaling without a complex."""
     from rescaleinv import TrainingSet
@@ -126,7 +140,7 @@ def fresh():
             certificates[key] = {"complex": name if refers else None, "content": content}
     for key, content in (_by_trees() | _with_nu()).items():
         certificates[key] = {"complex": None, "content": content}
-    for key, content in _within_ranges().items():
+    for key, content in (_within_ranges() | _within_ranges_with_nu()).items():
         certificates[key] = {"complex": None, "content": content}
     return {"complexes": complexes, "certificates": certificates}
 
@@ -157,7 +171,7 @@ def split_cover(content):
     cover, span = content["evidence"]["cover"], content["evidence"]["range"]
     first = next(k for k, entry in enumerate(cover) if isinstance(entry, dict))
     pair = cover[first]
-    states = 2 if span["penalties"] is None else 3
+    states = 2 if span["penalties"] is None and "nu" not in span else 3
     extra = [["sign", 0], ["sign", 1], pair, pair, ["row", 1], *[pair] * states]
     if first == 0:  # the whole range, which contains the factor 1
         extra = [["factor", 0, "1"], *extra, ["row", 0], *[pair] * states]
@@ -207,21 +221,20 @@ def tree_with_directions():
 
 
 def nu_tree_with_directions():
-    """The same rows twice with nu = 1/4, so that each cap is 1: the same tree, with prices shared by equal rows."""
+    """The same rows three times with nu = 5/12, so that each cap is 2/5: the same tree, with prices shared by equal rows."""
     content = copy.deepcopy(tree_with_directions())
-    rows, labels = [["1", "1"], ["-1", "-1"]] * 2, [1, -1] * 2
+    rows, labels = [["1", "1"], ["-1", "-1"]] * 3, [1, -1] * 3
     content["training"] |= {"rows": rows, "labels": labels}
-    quarter = {str(i): "1/4" for i in range(4)}
-    nothing = {"r": {str(i): "1" for i in range(4)}, "v": {}}
+    nothing = {"r": {str(i): "2/5" for i in range(6)}, "v": {}}
     one_side = [{"h": {"0": "1", "1": "-1"}}, nothing]
     other_side = [{"h": {"0": "-1", "1": "1"}}, nothing]
-    positive, negative = ({"r": {str(i): "3/4" for i in (k, k + 2)}, "v": {}} for k in (0, 1))
-    short = [{"r": {**positive["r"], "0": "3/2"}, "v": {}}]
+    positive, negative = ({"r": {str(i): "2/5" for i in (k, k + 2, k + 4)}, "v": {}} for k in (0, 1))
+    short = [{"r": {**positive["r"], "0": "1/2"}, "v": {}}]
     tree = [["sign", 0], ["sign", 1], ["cap", 0], positive, *short, *one_side]
     tree += [["sign", 1], *other_side, ["row", 1], negative, negative]
     content["claim"] += " with nu"
-    margin = {"nu": "1/4", "row_weights": None}
-    classifier = {"multipliers": quarter, "inverse_squared_rescaling": ["1", "1"]}
+    margin = {"nu": "5/12", "row_weights": None}
+    classifier = {"multipliers": {str(i): "1/6" for i in range(6)}, "inverse_squared_rescaling": ["1", "1"]}
     content["evidence"] = {"kind": "nu-tree", "margin": margin, "classifier": classifier, "tree": tree}
     with_hashes(content)
     return content

@@ -8,6 +8,7 @@ import pytest
 from sklearn.svm import SVC
 
 from rescaleinv import Certificate, GapEngine, TrainingSet, minimal_norm_svm
+from rescaleinv.theory.nu_margin import NuMargin, nu_svm
 from rescaleinv.verify import Refused, check
 
 EXAMPLE = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
@@ -22,7 +23,10 @@ def overlapping(seed, n_features=3, n_rows=24):
 
 
 def plain_values(training_set, tau, points, C=None):
-    """Decision values by Clarabel (hard margin) or libsvm (soft) at one rescaling."""
+    """Decision values by Clarabel (hard margin, or a ``NuMargin`` in place of C) or libsvm (soft) at one rescaling."""
+    if isinstance(C, NuMargin):
+        svm = nu_svm(training_set, C, tau)
+        return points @ svm.weights + svm.intercept
     if C is None:
         return minimal_norm_svm(training_set, tau).decision_function(points)
     svm = SVC(C=C, kernel="linear", tol=1e-9, max_iter=200_000).fit(training_set.features * tau, training_set.signs)
@@ -57,10 +61,11 @@ def require_witnesses(engine, verdicts, points, limits, C=None):
 
 def decided_points():
     """Covers with every kind of split, hard and soft, and neutral points."""
-    for soft in (False, True):
-        training_set = overlapping(7, 3, 14) if soft else made_sets.gaussian(9, 5)
-        penalties = np.full(training_set.n_rows, 0.3) if soft else None
-        engine = GapEngine(training_set, 4.0, penalties=penalties, left_out=2)
+    for margin in ("hard", "soft", "nu"):
+        training_set = made_sets.gaussian(9, 5) if margin == "hard" else overlapping(7, 3, 14)
+        penalties = np.full(training_set.n_rows, 0.3) if margin == "soft" else None
+        nu = 0.8 if margin == "nu" else None
+        engine = GapEngine(training_set, 4.0, penalties=penalties, nu=nu, left_out=2)
         points = np.random.default_rng(5).normal(size=(40, training_set.n_features)) * 2
         yield engine, engine.certify(points)
 

@@ -565,6 +565,8 @@ def exclude(entry, node, rows, g, caps):
 
 # 10. with nu
 
+INFINITY = float("inf")
+
 
 def least_gradient(v, node, rows, g, caps):
     """The least v.mu over what a node allows, None if that is nothing: the price of a class's last row is tried for each."""
@@ -609,11 +611,11 @@ def with_nu(record, rows, p, caps):
     for label in (1, -1):
         mine = [i for i in range(rows.m) if rows.y[i] == label]
         need(sum(a[i] for i in mine) == Fraction(1, 2))
-        need(any(a[i] < caps[i] for i in mine))
         low[label] = max(label * dot(w, rows.x[i]) for i in mine if a[i] > 0)
-        high[label] = min(label * dot(w, rows.x[i]) for i in mine if a[i] < caps[i])
+        high[label] = min((label * dot(w, rows.x[i]) for i in mine if a[i] < caps[i]), default=INFINITY)
         need(low[label] <= high[label])
-    return dot(w, p) + (low[-1] - high[1]) / 2, dot(w, p) + (high[-1] - low[1]) / 2
+    least = -INFINITY if high[1] == INFINITY else dot(w, p) + (low[-1] - high[1]) / 2
+    return least, INFINITY if high[-1] == INFINITY else dot(w, p) + (high[-1] - low[1]) / 2
 
 
 def nu_two_rescalings(evidence, rows, p):
@@ -636,7 +638,9 @@ def nu_tree_of(evidence, rows, p, claim):
 
 class Range:
     def __init__(self, record, rows):
-        groups, rescalings, penalties = fields(record, "groups", "rescalings", "penalties")
+        self.nu = type(record) is dict and "nu" in record
+        names = ["groups", "rescalings", "penalties", *["nu", "row_weights"] * self.nu]
+        groups, rescalings, penalties, *margin = fields(record, *names)
         need(type(groups) is list and len(groups) == rows.n and all(is_integer(g) for g in groups))
         need(set(groups) == set(range(max(groups) + 1)))
         self.groups = groups
@@ -648,11 +652,20 @@ class Range:
         self.high = [1 / least**2 for least, _ in ends]
         self.c = None if penalties is None else exact_list(penalties, rows.m)
         need(self.c is None or min(self.c) > 0)
+        if self.nu:
+            need(self.c is None)
+            nu, weights = exact(margin[0]), margin[1]
+            weights = [Fraction(1)] * rows.m if weights is None else exact_list(weights, rows.m)
+            need(nu > 0 and min(weights) > 0)
+            self.c = [weight / (nu * sum(weights)) for weight in weights]
+            for label in (1, -1):
+                need(sum(c for c, y in zip(self.c, rows.y, strict=True) if y == label) >= Fraction(1, 2))
 
 
 def settles(pair, span, rows, p, s, low, high, signs, states):
-    v, t, r = fields(pair, "v", "t", "r")
+    v, t, r, *q = fields(pair, "v", "t", "r", *["q"] * span.nu)
     v, t, r = exact_list(v, rows.n), exact(t), by_row(r, rows.m)
+    q = exact(q[0]) if span.nu else 1
     away = [[a - b for a, b in zip(x, p, strict=True)] for x in rows.x]
     for i in range(rows.m):
         value = r.get(i, Fraction(0))
@@ -661,7 +674,7 @@ def settles(pair, span, rows, p, s, low, high, signs, states):
     need(s * sum(value * rows.y[i] for i, value in r.items()) >= 0)
     cost = Fraction(0)
     for i in range(rows.m):
-        e = 1 - rows.y[i] * (dot(v, away[i]) + t)
+        e = q - rows.y[i] * (dot(v, away[i]) + t)
         if span.c is None:
             need(e <= 0 or states[i] == "out")
         elif states[i] == "capped" or (e > 0 and states[i] in ("free", "on")):
@@ -676,7 +689,9 @@ def settles(pair, span, rows, p, s, low, high, signs, states):
             ]
             candidates.append(sum((x * x / (4 * d) for x in terms), Fraction(0)))
         losses += max(candidates)
-    need(sum(r.values()) - cost - losses > 0)
+    total = sum(r.values())
+    need(not span.nu or total >= 1)
+    need((q if span.nu else total) - cost - losses > 0)
 
 
 def covered(evidence, rows, p, s):

@@ -5,6 +5,7 @@ from rescaleinv.audit.diagnosis import Diagnosis, PairDiagnosis, diagnose, usual
 from rescaleinv.audit.displays import CausesDisplay, FeatureShareDisplay, ScalingsDisplay
 from rescaleinv.audit.findings import Finding
 from rescaleinv.audit.limited import LimitedUnits
+from rescaleinv.audit.multiplicities import Multiplicity, multiplicity
 from rescaleinv.audit.result import Audit, Consistency, SVMAtRescaling
 from rescaleinv.audit.scalings import ScalingResult, named_scalings
 
@@ -16,11 +17,13 @@ __all__ = [
     "FeatureShareDisplay",
     "Finding",
     "LimitedUnits",
+    "Multiplicity",
     "PairDiagnosis",
     "SVMAtRescaling",
     "ScalingResult",
     "ScalingsDisplay",
     "diagnose",
+    "multiplicity",
     "named_scalings",
     "scaling_audit",
     "usual_models",

@@ -15,13 +15,14 @@ from rescaleinv._util.deadline import is_over, run_within, share_of_run
 from rescaleinv._util.parameters import checked_count, is_number, is_sequence
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray
+from rescaleinv.audit.diagnosis import diagnose
 from rescaleinv.audit.features import SingleFeature, features_at_rest, neutral_without, not_rescaled, rescaled_alone
 from rescaleinv.audit.limited import LimitedUnits, limited_units
 from rescaleinv.audit.result import Audit
 from rescaleinv.audit.scalings import ScalingResult, checked_scalings, labels_after
 from rescaleinv.errors import InputError, LeftOutWarning
 from rescaleinv.estimators.svc import RescaleInvariantSVC
-from rescaleinv.metrics import StrongReport, strong_report
+from rescaleinv.metrics import StrongReport, group_rows, strong_report
 from rescaleinv.theory.inputs import as_matrix, column_names, is_missing
 from rescaleinv.theory.nu_margin import nu_of
 from rescaleinv.verdict import Verdicts
@@ -46,6 +47,8 @@ def scaling_audit(
     most_radii: int | None = None,
     fixed: Sequence[Any] | None = None,
     budget: float | None = None,
+    groups_by: Any = None,
+    causes: bool = False,
     progress: bool | None = None,
 ) -> Audit:
     """Find out how much the labels of the test points depend on how the features were scaled.
@@ -83,6 +86,11 @@ def scaling_audit(
     budget : float, optional
         Seconds for the whole audit. What it does not suffice for is left open, and the findings say so. Ctrl-C ends it
         early. No limit if not given.
+    groups_by : sequence, optional
+        The group of each point (a species, a clinic), for figures by group.
+    causes : bool
+        Whether to say too why the labels of ``SVC(kernel="linear")`` change with the usual scalers, see
+        :func:`rescaleinv.diagnose`.
     progress : bool, optional
         Show progress; on a terminal if not given.
 
@@ -114,6 +122,9 @@ def scaling_audit(
         points = as_matrix(X_test, what="X_test", n_features=model.n_features_in_)
         if not len(points):
             raise InputError("X_test has no rows; a point at least is needed")
+        groups = None if groups_by is None else list(groups_by)
+        if groups is not None:
+            group_rows(groups, len(points))  # which says what is wrong with them before any work
         names = _class_names(class_names, model)
         truth = _truth(y_test, model, len(points))
         at_rest = features_at_rest(model.training_set_, fixed)
@@ -123,6 +134,8 @@ def scaling_audit(
         results, alone = _labels_of_svms(model, points, values, chosen, at_rest, progress)
         limited = _limited(model, points, verdicts, at_rest, kappa, most_radii, progress)
         without, reason = _without_each(model, points, progress)
+        wanted = causes and not is_over()
+        diagnosis = diagnose(None, X_train, y_train, X_test, progress=progress) if wanted else None
     return Audit(
         model=model,
         verdicts=verdicts,
@@ -138,6 +151,8 @@ def scaling_audit(
         class_names=names,
         noun=noun,
         notes=[reason] if reason else [],
+        groups=groups,
+        diagnosis=diagnosis,
         at_rest=at_rest,
     )
 

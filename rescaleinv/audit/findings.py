@@ -44,6 +44,7 @@ def all_findings(audit: Audit) -> list[Finding]:
     parts = (
         _answer,
         _verdicts,
+        _multiplicity,
         _single_features,
         _without_features,
         _limited_units,
@@ -97,6 +98,28 @@ def _verdicts(audit: Audit) -> Iterator[Finding]:
                 f" {changed} of these depend on the scaling all the same: rescalings that were tried give both labels."
             )
         yield Finding("verdicts", text, {**numbers, "changed": changed}, alarm=True)
+
+
+def _multiplicity(audit: Audit) -> Iterator[Finding]:
+    """The words of the field; and the group in which most labels depend on the scaling."""
+    whole = audit.multiplicity["all"]
+    text = (
+        f"In the words of the literature: ambiguity {percent(whole.ambiguity)} (some rescaling changes the label), "
+        f"discrepancy {percent(whole.discrepancy)} (changed at once by the worst rescaling of those tried; none exceeds "
+        f"{percent(whole.discrepancy_at_most)})"
+    )
+    if not np.isnan(whole.conflict_ratio):
+        text += f", conflict ratio {percent(whole.conflict_ratio)} (the usual scalings do not all agree)"
+    yield Finding("verdicts", f"{text}.", dict(vars(whole)))
+    groups = {name: figures for name, figures in audit.multiplicity.items() if name != "all"}
+    if groups:
+        worst = max(groups, key=lambda name: groups[name].ambiguity)
+        parts = (f"{name} {percent(figures.ambiguity)} of {figures.points}" for name, figures in groups.items())
+        yield Finding(
+            "groups",
+            f"By group the neutral {audit.noun} are: {', '.join(parts)}; most of them in {worst}.",
+            {str(name): dict(vars(figures)) for name, figures in groups.items()},
+        )
 
 
 def _single_features(audit: Audit) -> Iterator[Finding]:

@@ -16,12 +16,13 @@ from rescaleinv.audit.limited import LimitedUnits
 from rescaleinv.audit.scalings import ScalingResult
 from rescaleinv.errors import InputError
 from rescaleinv.estimators.svc import RescaleInvariantSVC
-from rescaleinv.metrics import StrongReport
+from rescaleinv.metrics import MultiplicityFigures, StrongReport, group_rows
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rescaleinv.audit.diagnosis import Diagnosis
     from rescaleinv.audit.findings import Finding
 
 
@@ -82,6 +83,10 @@ class Audit:
         What the points are.
     notes : list of str
         What was left out, or could not be done.
+    groups : list or None
+        The group of each point, where figures by group were asked for.
+    diagnosis : Diagnosis or None
+        Why the labels of ordinary SVMs change with the usual scalers, where that was asked for.
     at_rest : bool array
         Features that are not rescaled where factors are limited, nor alone.
 
@@ -107,6 +112,8 @@ class Audit:
     class_names: tuple[str, str]
     noun: str = "points"
     notes: list[str] = field(default_factory=list)
+    groups: list[Any] | None = None
+    diagnosis: Diagnosis | None = None
     at_rest: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     @property
@@ -165,6 +172,30 @@ class Audit:
             if scaling.kind == "diagonal" and scaling.values is not None and scaling.near is not None:
                 found |= ~scaling.near & ((scaling.values >= 0) != (self.values >= 0))
         return found if self.radius is None else found | np.isfinite(self.radius[:, 1])
+
+    @cached_property
+    def multiplicity(self) -> dict[Any, MultiplicityFigures]:
+        """Ambiguity, discrepancy and conflict ratio of all points ("all") and of each group.
+
+        The discrepancy is over the rescalings that the audit tried (the named ones and single features); the conflict ratio
+        over the named ones and the features as they are given.
+        """
+        given = np.where(self.values >= 0, 1, -1)
+        usual = [
+            np.where(one.near, 0, np.where(one.values >= 0, 1, -1))
+            for one in self.scalings[1:]
+            if one.kind == "diagonal" and one.values is not None and one.near is not None
+        ]
+        tried = np.array([*usual, *(signs for one in self.alone for signs in one.signs)], dtype=np.int8)
+        tried = tried.reshape(-1, len(self))
+        parts: dict[Any, Any] = {"all": slice(None)}
+        if self.groups is not None:
+            parts |= group_rows(self.groups, len(self))
+        code = self.verdicts.code
+        return {
+            name: MultiplicityFigures.of(code[rows], given[rows], tried[:, rows], tried[: len(usual), rows])
+            for name, rows in parts.items()
+        }
 
     @cached_property
     def consistency(self) -> Consistency:

@@ -160,9 +160,14 @@ def witness_from(
     """The two rescalings that disagree as floats to train with (in the units that were given), and the certificate."""
     certificate = certificate_from(training_set, point, positive, negative, left_out=left_out)
     units = 1.0 if training_set.read_from is None else training_set.read_from.reading.units
-    return Witness(
-        _centred_on_one(positive.rescaling / units), _centred_on_one(negative.rescaling / units), certificate
-    )
+    try:
+        factors = [_centred_on_one(classifier.rescaling / units) for classifier in (positive, negative)]
+    except OverflowError as error:
+        raise CertificateError(
+            "a rescaling that changes the label has factors beyond what a float can hold; features in less unlike units "
+            "have smaller ones"
+        ) from error
+    return Witness(factors[0], factors[1], certificate)
 
 
 def nu_witness_from(

@@ -22,7 +22,7 @@ from rescaleinv.cli.certifying import shown_classes, tell_model
 from rescaleinv.cli.options.margin import margin_parameters
 from rescaleinv.cli.ranges import fixed_features, groups_of
 from rescaleinv.cli.running import announced_run
-from rescaleinv.cli.table_input import LabelledTables
+from rescaleinv.cli.table_input import LabelledTables, groups_of_points
 from rescaleinv.errors import InputError
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 
@@ -78,6 +78,7 @@ def audit_rows(tables: LabelledTables, options: argparse.Namespace) -> int:
     groups = groups_of(options, tables)
     if groups is not None:
         raise InputError("--group is for certify with a --scale-range: an audit rescales every feature on its own")
+    by = groups_of_points(tables, options)
     with announced_run(options):
         with share_of_run(_SHARE_OF_AUDIT):
             audit = scaling_audit(
@@ -88,7 +89,7 @@ def audit_rows(tables: LabelledTables, options: argparse.Namespace) -> int:
                 estimator=RescaleInvariantSVC(
                     engine=options.engine,
                     time_limit=options.time_limit,
-                    n_jobs=-1,
+                    n_jobs=options.jobs,
                     **margin_parameters(options, tables.classes),
                 ),
                 class_names=names,
@@ -96,6 +97,8 @@ def audit_rows(tables: LabelledTables, options: argparse.Namespace) -> int:
                 kappa=options.kappa,
                 most_radii=options.radii,
                 fixed=[*tables.without_units, *fixed_features(options, tables)],
+                groups_by=None if by is None else [by[i] for i in usable],
+                causes=options.html is not None,
             )
         tell_model(audit.model, tables, options)
         print(audit)

@@ -20,7 +20,7 @@ from rescaleinv.audit.answer import answer_of
 from rescaleinv.cli.options.margin import margin_parameters
 from rescaleinv.cli.ranges import fixed_features, groups_of, scale_range_of
 from rescaleinv.cli.running import announced_run
-from rescaleinv.cli.table_input import LabelledTables
+from rescaleinv.cli.table_input import LabelledTables, groups_of_points
 from rescaleinv.errors import InputError, LeftOutWarning, OneLabelWarning
 from rescaleinv.estimators.radius import radius_search
 from rescaleinv.estimators.svc import RescaleInvariantSVC
@@ -39,6 +39,7 @@ _RATIO, _LARGEST, _SECONDS = 1.1, 100.0, 1.0
 
 def certify_rows(tables: LabelledTables, options: argparse.Namespace) -> None:
     """Tell how far the labels of the rows hold, and write what was asked for."""
+    groups_of_points(tables, options)  # which says what is wrong with --by before any work
     with announced_run(options):
         model = fitted(tables, options, scale_range=scale_range_of(options, tables))
         verdicts = _decided(model, tables, options)
@@ -63,7 +64,7 @@ def fitted(tables: LabelledTables, options: argparse.Namespace, *, scale_range: 
         engine=options.engine,
         time_limit=options.time_limit,
         groups=groups_of(options, tables),
-        n_jobs=-1,
+        n_jobs=options.jobs,
         **margin_parameters(options, tables.classes),
     )
     with warnings.catch_warnings(record=True) as caught:
@@ -175,7 +176,8 @@ def _tell(tables: LabelledTables, verdicts: Verdicts, radius: FloatArray | None,
     if radius is not None:
         every = int(verdicts.strong.sum()) if verdicts.engine.scope == "" else None
         print(answer_of(radius[tables.usable], options.kappa, every=every).sentence())
-    print(replace(verdicts, classes=shown_classes(tables, options)).summary())
+    groups = groups_of_points(tables, options)
+    print(replace(verdicts, classes=shown_classes(tables, options)).summary(groups_by=groups))
 
 
 def _writing(work: Callable[[], Any], where: Any) -> Any:

@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
-from rescaleinv._util.tables import check_table_name, require_columns, write_table
+from rescaleinv._util.tables import check_table_name, write_table
 from rescaleinv.audit.diagnosis import Diagnosis, diagnose
-from rescaleinv.cli.table_input import read_labelled, require_folder_of, require_two_classes
+from rescaleinv.cli.table_input import groups_of_points, read_labelled, require_folder_of, require_two_classes
 from rescaleinv.errors import InputError
 
 _SCALERS: dict[str, Any] = {
@@ -31,11 +31,8 @@ _PICTURES = (".png", ".svg", ".pdf")
 def run_diagnose(options: argparse.Namespace) -> None:
     """Print why labels differ, in words and as a table, and write what was asked for."""
     _check(options)
-    if options.by is not None and options.by not in options.keep:
-        options.ignore = [*options.ignore, options.by]
     tables = read_labelled(options)
-    if options.by is not None:
-        require_columns(tables.test, [options.by], options.test)
+    groups = groups_of_points(tables, options)
     usable = np.flatnonzero(tables.usable)
     if not len(usable):
         raise InputError(f"{options.test} has no row without a missing or too large value")
@@ -46,9 +43,9 @@ def run_diagnose(options: argparse.Namespace) -> None:
     train, positive = tables.training_frame(), tables.labels == tables.classes[1]
     found = diagnose(_fitted(options, train, positive), train, positive, tables.points_frame(usable))
     _show(found)
-    if options.by is not None:
+    if groups is not None:
         print()
-        print(found.by_group(tables.test[options.by].iloc[usable].astype(str).tolist()).to_string())
+        print(found.by_group([groups[i] for i in usable]).to_string())
     if options.out is not None:
         kept = tables.test.iloc[usable][tables.keep].reset_index(drop=True)
         frame = _all_rows(found, tables.classes)

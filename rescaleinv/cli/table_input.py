@@ -79,7 +79,7 @@ class LabelledTables:
 
 def read_labelled(options: argparse.Namespace) -> LabelledTables:
     """Read TRAIN and TEST as the options about tables say."""
-    reading = Reading(_SEPARATORS.get(options.sep, options.sep), options.decimal, tuple(options.na))
+    reading = reading_of(options)
     train, test = (_read(path, options.label, reading) for path in (options.train, options.test))
     require_columns(train, [options.label], options.train)
     keep = named_columns(options.keep, list(test.columns), "--keep", options.test)
@@ -97,7 +97,7 @@ def read_labelled(options: argparse.Namespace) -> LabelledTables:
     tell_identifiers(train, [name for name in names if name not in made])
     classes, labels, truth = _classes(train[options.label], test, options)
     train_rows, kept_rows = _training_rows(train[names], labels, options)
-    points = _exact_numbers(test[names], options.test)
+    points = exact_numbers(test[names], options.test)
     if fill:
         points = np.where(np.isnan(points), np.median(train_rows, axis=0), points)
     reasons = unusable_rows(points)
@@ -122,11 +122,25 @@ def read_labelled(options: argparse.Namespace) -> LabelledTables:
     )
 
 
+def reading_of(options: argparse.Namespace) -> Reading:
+    """How files are written, as the options say."""
+    return Reading(_SEPARATORS.get(options.sep, options.sep), options.decimal, tuple(options.na))
+
+
 def _read(path: str, label: str, reading: Reading) -> pd.DataFrame:
     table = read_table(path, text=label, reading=reading)
     if table.attrs.get("format"):
         print(f"{path}: {table.attrs['format']}")
     return table
+
+
+def groups_of_points(tables: LabelledTables, options: argparse.Namespace) -> list[str] | None:
+    """The group of each row of TEST, where ``--by`` names a column; an empty cell is a group of its own."""
+    if options.by is None:
+        return None
+    require_columns(tables.test, [options.by], options.test)
+    groups: list[str] = tables.test[options.by].astype(object).fillna("(empty)").astype(str).tolist()
+    return groups
 
 
 def require_folder_of(*paths: str | None) -> None:
@@ -149,7 +163,7 @@ def _feature_names(train: pd.DataFrame, test: pd.DataFrame, keep: list[str], opt
     """All columns but the label, those to keep or to ignore, and row numbers."""
     both = [*train.columns, *(name for name in test.columns if name not in train.columns)]
     ignored = named_columns(options.ignore, both, "--ignore", options.train)
-    others = {options.label, *keep, *ignored}
+    others = {options.label, *keep, *ignored, getattr(options, "by", None)}
     names = without_row_numbers([str(name) for name in train.columns if name not in others], options.train)
     if not names:
         raise InputError(f"{options.train} has no features: no column is left")
@@ -214,7 +228,7 @@ def _training_rows(
     return as_matrix(features.fillna(features.median()), what=options.train), np.arange(len(features))
 
 
-def _exact_numbers(features: pd.DataFrame, path: str) -> FloatArray:
+def exact_numbers(features: pd.DataFrame, path: str) -> FloatArray:
     """The points with nan where a value is missing: one hole does not spoil a whole table."""
     for name in features.columns:
         if features[name].dtype.kind in "iu":

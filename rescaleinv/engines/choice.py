@@ -181,7 +181,8 @@ def _of_ranges(settings: EngineSettings) -> str:
     """The question in words where ranges are limited, which is then the reason for the engine."""
     if settings.limits is None:
         return ""
-    return "a limited range of rescalings" + (" and a soft margin" * (settings.penalties is not None))
+    margin = " and a soft margin" if settings.penalties is not None else " and a nu-margin" if settings.nu else ""
+    return "a limited range of rescalings" + margin
 
 
 def _unanswerable(name: str, settings: EngineSettings) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from rescaleinv.certificates.certificate import Certificate, Witness
 from rescaleinv.engines import Engine, EngineSettings
 from rescaleinv.engines.branch.free.decide import Decision
 from rescaleinv.engines.branch.free.engine import TreeEngine
-from rescaleinv.engines.branch.free.tree import Budget
+from rescaleinv.engines.branch.free.tree import Budget, Fact
 from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.engines.search.flips import Flip, FlipSearch, SearchBudget
 from rescaleinv.engines.search.nu_flips import NuFlip, nu_svm_near
@@ -31,11 +31,22 @@ from rescaleinv.theory.nu_margin import NuMargin
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts, verdict_words
 
-# What each round spends on a point that is still open: sweeps of the search, then linear programs of the tree (None: as many
-# as the time limit allows). What one point's search finds speaks for all others, so that no point is pressed at first.
-_ROUNDS: tuple[tuple[int, int | None], ...] = ((100, 40), (600, 600), (12_000, None))
-# Random costs that are tried once for all points together.
-_COMMON_SWEEPS = 300
+
+class _Round(NamedTuple):
+    """What a round spends: ``common`` sweeps of the search for all points together, then on each point that is still open
+    ``sweeps``, and linear programs of its tree, ``per_row`` of them for each training row, as its presolve may ask.
+
+    ``programs`` None: as many as the time limit allows.
+    """
+
+    common: int
+    sweeps: int
+    programs: int | None
+    per_row: int = 0
+
+
+# What one point's search finds speaks for all others, so that no point is pressed at first.
+_ROUNDS = (_Round(300, 100, 40), _Round(0, 600, 600, 1), _Round(0, 12_000, None))
 # The search may take this share of what a point is allowed.
 _SHARE_OF_SEARCH = 0.35
 # Points that a process is handed at a time, before the last round: what it knows is not sent for every single one.
@@ -53,6 +64,7 @@ class _Answer:
     flip: Flip | NuFlip | None = None
     decision: Decision | None = None
     seconds: float = 0.0
+    searched: float = 0.0  # of these, in the search for flips
 
     @property
     def is_tie(self) -> bool:
@@ -88,7 +100,8 @@ class StagedEngine(Engine):
     max_programs : int, optional
         Linear programs of a point's tree. With this limit alone (no ``time_limit``) verdicts are the same on every machine.
     n_jobs : int
-        Processes for the trees, by joblib (-1: all cores).
+        Processes for the trees, by joblib (-1: all cores). Where fewer points than processes are left, each point's tree
+        is split among them.
     left_out : int
         How many rows were left out of the data to make it separable, to be stated in certificates.
     seed : int
@@ -178,9 +191,9 @@ class StagedEngine(Engine):
         self.precompute()
         answers = [self._answers.get(row.tobytes(), _Answer()) for row in rows]
         with progress_bar("points", self.progress, len(rows)) as bar:
-            for sweeps, programs in _ROUNDS:
-                self._search_flips(rows, answers, sweeps)
-                self._grow_trees(rows, answers, programs, bar)
+            for spent in _ROUNDS:
+                self._search_flips(rows, answers, spent)
+                self._grow_trees(rows, answers, spent, bar)
             bar.show(len(rows))
         self._answers.update((row.tobytes(), answer) for row, answer in zip(rows, answers, strict=True))
         codes = np.array([answer.code for answer in answers], dtype=np.int8)
@@ -189,9 +202,9 @@ class StagedEngine(Engine):
         unknown = np.full(len(rows), np.nan)
         return Verdicts(codes, unknown, unknown.copy(), reasons, status, rows, self)
 
-    def _still_open(self, answers: list[_Answer]) -> IntArray:
-        """Points that are not settled and that the next step may settle: there is time left, and no tie."""
-        limit = np.inf if self.time_limit is None else self.time_limit
+    def _still_open(self, answers: list[_Answer], times: float = 1.0) -> IntArray:
+        """Points that are not settled and that the next step may settle: so many times the limit allow it, and no tie."""
+        limit = np.inf if self.time_limit is None else times * self.time_limit
         if is_over():
             return np.empty(0, dtype=np.intp)
         return np.array(
@@ -203,19 +216,23 @@ class StagedEngine(Engine):
             dtype=np.intp,
         )
 
-    def _search_flips(self, rows: FloatArray, answers: list[_Answer], sweeps: int) -> None:
+    def _search_flips(self, rows: FloatArray, answers: list[_Answer], spent: _Round) -> None:
         left = self._still_open(answers)
         if not left.size or self._search is None:
             return
-        seconds = None if self.time_limit is None else _SHARE_OF_SEARCH * self.time_limit * len(left)
+        seconds = None
+        if self.time_limit is not None:
+            allowed = _SHARE_OF_SEARCH * self.time_limit
+            seconds = sum(max(allowed - answers[i].searched, 0.0) for i in left)
         seconds = within_run(seconds, _SHARE_OF_SEARCH)
-        common = _COMMON_SWEEPS if sweeps == _ROUNDS[0][0] else 0
-        found = self._search.run(rows[left], self._sides(rows[left]), budget=SearchBudget(common, sweeps, seconds))
+        budget = SearchBudget(spent.common, spent.sweeps, seconds)
+        found = self._search.run(rows[left], self._sides(rows[left]), budget=budget)
         for i, vertices in zip(left, found.flips, strict=True):
             started = time.monotonic()
             flip = vertices if vertices is None or self.nu is None else self._at_finite_rescalings(vertices)
-            spent = answers[i].seconds + found.seconds / len(left) + time.monotonic() - started
-            answers[i] = _Answer(flip, None if flip is not None else answers[i].decision, spent)
+            before, took = answers[i], found.seconds / len(left) + time.monotonic() - started
+            decision = None if flip is not None else before.decision
+            answers[i] = _Answer(flip, decision, before.seconds + took, before.searched + took)
             self.settled_by["search"] += flip is not None
 
     def _at_finite_rescalings(self, vertices: Flip) -> NuFlip | None:
@@ -235,13 +252,23 @@ class StagedEngine(Engine):
             intercept = (reference.thresholds[-1][0] - reference.thresholds[1][0]) / 2
         return np.where(rows @ weights + float(intercept) >= 0, 1.0, -1.0)
 
-    def _grow_trees(self, rows: FloatArray, answers: list[_Answer], programs: int | None, bar: Bar) -> None:
-        left = self._still_open(answers)
-        limits = self._limits(answers, left, is_last=programs is None)
+    def _grow_trees(self, rows: FloatArray, answers: list[_Answer], spent: _Round, bar: Bar) -> None:
+        is_last = spent.programs is None
+        left = self._still_open(answers, _MOST_TIMES if is_last else 1.0)
+        limits = self._limits(answers, left, is_last=is_last)
+        programs = self.max_programs
+        if spent.programs is not None:
+            most = spent.programs + spent.per_row * self.training_set.n_rows
+            programs = min(most, self.max_programs or most)
         settled = len(rows) - len(left)
         bar.show(settled, self._outlook(limits))
-        for done, (i, decision, seconds) in enumerate(self._tree_decisions(rows, left, limits, programs), 1):
-            answers[i] = _Answer(None, decision, answers[i].seconds + seconds)
+        splits = [() if (known := answers[i].decision) is None else known.first_splits for i in left]
+        if is_last and len(left) < self.n_jobs and all(splits):
+            grown = self._decisions_in_parts(rows, left, limits, splits)
+        else:
+            grown = self._tree_decisions(rows, left, limits, programs)
+        for done, (i, decision, seconds) in enumerate(grown, 1):
+            answers[i] = replace(answers[i], decision=decision, seconds=answers[i].seconds + seconds)
             self.settled_by["tree"] += decision.code != Verdict.UNKNOWN
             settled += decision.code != Verdict.UNKNOWN
             bar.show(settled, self._outlook(limits[done:]))
@@ -267,8 +294,7 @@ class StagedEngine(Engine):
     def _tree_decisions(
         self, rows: FloatArray, left: IntArray, limits: list[float | None], programs: int | None
     ) -> Iterator[tuple[int, Decision, float]]:
-        programs = self.max_programs if programs is None else min(programs, self.max_programs or programs)
-        if self.n_jobs == 1 or len(left) <= _POINTS_PER_TASK:
+        if self.n_jobs == 1 or len(left) == 1:
             for i, seconds in zip(left, limits, strict=True):
                 if is_over():
                     return
@@ -276,9 +302,10 @@ class StagedEngine(Engine):
             return
         from joblib import Parallel, delayed
 
-        tasks = [left[k : k + _POINTS_PER_TASK] for k in range(0, len(left), _POINTS_PER_TASK)]
+        at_a_time = _POINTS_PER_TASK if len(left) > 4 * self.n_jobs else 1
+        tasks = [left[k : k + at_a_time] for k in range(0, len(left), at_a_time)]
         limits = [within_run(limit) for limit in limits]
-        spans = [limits[k : k + _POINTS_PER_TASK] for k in range(0, len(left), _POINTS_PER_TASK)]
+        spans = [limits[k : k + at_a_time] for k in range(0, len(left), at_a_time)]
         parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")
         work = (
             delayed(self._decided_task)(rows[task], span, programs) for task, span in zip(tasks, spans, strict=True)
@@ -288,6 +315,18 @@ class StagedEngine(Engine):
                 yield int(i), decision, seconds
             if is_over():
                 return
+
+    def _decisions_in_parts(
+        self, rows: FloatArray, left: IntArray, limits: list[float | None], splits: list[tuple[Fact, ...]]
+    ) -> Iterator[tuple[int, Decision, float]]:
+        """Fewer points than processes: one after the other, each on all processes."""
+        for i, seconds, facts in zip(left, limits, splits, strict=True):
+            if is_over():
+                return
+            started = time.monotonic()
+            budget = Budget(within_run(seconds), self.max_programs)
+            decision = self._tree.decide_in_parts(rows[i], budget, facts, self.n_jobs, self._try_costs)
+            yield int(i), decision, time.monotonic() - started
 
     def _decided_task(
         self, rows: FloatArray, limits: list[float | None], programs: int | None
@@ -345,6 +384,27 @@ class StagedEngine(Engine):
             spared = f" (and {answer.seconds:.0f} s with what other points had left)" if longer else ""
             return f"the time limit of {self.time_limit or 0:g} s was reached{spared}{share}"
         return decision.reason
+
+    def account(self, point: Any) -> dict[str, Any]:
+        """What a point that was certified took: the step that settled it ("" if none did), seconds, programs, nodes.
+
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> engine = StagedEngine(ts)
+        >>> engine.certify([[3.0, 3]]).code
+        array([1], dtype=int8)
+        >>> found = engine.account([3.0, 3])
+        >>> found["step"], found["programs"]
+        ('tree', 1)
+        """
+        answer = self._known(self._checked_point(point))
+        step = "search" if answer.flip is not None else "tree"
+        counts = {} if answer.decision is None else answer.decision.counts
+        return {
+            "step": step if answer.code != Verdict.UNKNOWN else "",
+            "seconds": answer.seconds,
+            "programs": int(counts.get("programs", 0)),
+            "nodes": int(counts.get("nodes", 0)),
+        }
 
     # --- showing why --------------------------------------------------------------------------------------------------
 

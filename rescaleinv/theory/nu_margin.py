@@ -40,12 +40,16 @@ _SOLVER_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e
 
 @dataclass(frozen=True, eq=False)
 class NuSVM:
-    """The ν-SVM at one rescaling, in the units of the features, scaled so that its margin ρ is 1 (as ``NuSVC`` does)."""
+    """The ν-SVM at one rescaling, in the units of the features, scaled so that its margin ρ is 1 (as ``NuSVC`` does).
+
+    ``margin`` is ρ without that: where ``multipliers``, which add up to 1, make the weights.
+    """
 
     weights: FloatArray
     intercept: float
     value_at_anchor: float
     multipliers: FloatArray
+    margin: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +222,7 @@ def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -
         )
     weights = np.ldexp(direction * tau, -shift) / rho
     value = offset / rho
-    return NuSVM(weights, float(value - weights @ anchor), value, multipliers)
+    return NuSVM(weights, float(value - weights @ anchor), value, multipliers, float(np.ldexp(rho, 2 * shift)))
 
 
 def _multipliers(rows: FloatArray, signs: FloatArray, caps: FloatArray) -> FloatArray:

@@ -7,6 +7,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from rescaleinv import RescaleInvariantSVC, scaling_audit
+from rescaleinv.audit.report import render_report
+from rescaleinv.datasets import load
 from rescaleinv.errors import InputError
 
 PAPER = ([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
@@ -90,3 +92,25 @@ def test_verdicts_without_features_are_asked_for_where_they_are_cheap(monkeypatc
 
 
 # --- units that are off by a limited factor -------------------------------------------------------------------------
+
+
+def test_groups_and_causes():
+    features, labels, _ = load("breast_cancer_wisconsin")
+    groups = ["a", "b"] * 10
+    audit = scaling_audit(
+        features[:20, :3], labels[:20], features[20:40, :3], most_radii=0, groups_by=groups, causes=True
+    )
+    assert list(audit.multiplicity) == ["all", "a", "b"]
+    whole = audit.multiplicity["all"]
+    assert whole.ambiguity == audit.verdicts.neutral.mean()
+    assert whole.discrepancy <= whole.discrepancy_at_most
+    usual = audit.signs[[one.kind == "diagonal" and one.values is not None for one in audit.scalings]]
+    assert whole.conflict_ratio == ((usual > 0).any(axis=0) & (usual < 0).any(axis=0)).mean()
+    assert len(audit.diagnosis.pairs) == 10
+    assert any("By group" in finding.text for finding in audit.findings)
+    page = render_report(audit)
+    assert '<section id="groups">' in page
+    assert '<section id="causes">' in page
+    assert all(pair.sentences()[0].split(":")[0] in page for pair in audit.diagnosis.pairs if pair.n_changed)
+    with pytest.raises(InputError, match="groups_by has 2"):
+        scaling_audit(features[:20, :3], labels[:20], features[20:40, :3], groups_by=["a", "b"])

@@ -1,5 +1,6 @@
 """Certificates of neutral verdicts: exact evidence from two rescalings that disagree."""
 
+import dataclasses
 from fractions import Fraction
 
 import made_sets
@@ -144,3 +145,10 @@ def test_the_factors_of_a_witness_are_about_one():
     assert 0.5 < np.exp(np.log(witness.negative).mean()) < 2
     assert witness.negative[0] == pytest.approx(5 * witness.negative[1], rel=1e-5)
     assert check(witness.certificate.to_json()) == "neutral"
+
+
+def test_factors_beyond_any_float_are_an_error_of_ours():
+    positive, negative = exact_svm_at(EXAMPLE_1, [1, 1]), exact_svm_at(EXAMPLE_1, [5, 1])
+    beyond = dataclasses.replace(positive, inverse_squared_rescaling=[Fraction(1, 10**700), Fraction(1)])
+    with pytest.raises(CertificateError, match="beyond what a float can hold"):
+        witness_from(EXAMPLE_1, [Fraction(-1), Fraction(4)], beyond, negative)

@@ -108,3 +108,26 @@ def test_a_table_without_a_usable_row(folder, tmp_path, capsys):
     ]
     assert main(arguments) == 2
     assert "no row without a missing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["audit", "certify"])
+def test_figures_by_group(folder, command, capsys):
+    table = pd.read_csv(folder / "test.csv")
+    table["clinic"] = ["north", "south"] * 20
+    table.to_csv(folder / "clinics.csv", index=False)
+    arguments = [
+        command,
+        str(folder / "train.csv"),
+        str(folder / "clinics.csv"),
+        "--label",
+        "class",
+        "--ignore",
+        "patient",
+    ]
+    assert main([*arguments, "--by", "clinic", *(["--radii", "0"] if command == "audit" else [])]) == 0
+    shown = capsys.readouterr().out
+    assert "north" in shown
+    assert "south" in shown
+    assert "ambiguity" in shown
+    assert main([*arguments, "--by", "nothing"]) == 2
+    assert "nothing" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from rescaleinv.cli.options.tables import add_tables
+from rescaleinv.cli.options.tables import add_groups, add_tables
 
 _EXAMPLES = """\
 examples:
@@ -29,6 +29,7 @@ def add_parser(commands: Any) -> None:
     )
     audit.set_defaults(work="rescaleinv.cli.audit:run_audit")
     add_tables(audit)
+    add_groups(audit)
     audit.add_argument("--html", metavar="FILE", help="write a page there that stands alone, to open in a browser")
     audit.add_argument("--out", metavar="FILE", help="write a table there, CSV, TSV or Parquet, one row per point")
     audit.add_argument("--kappa", metavar="FACTOR", type=float, default=4.0, help="how far off units may be (4)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from rescaleinv.cli.options.tables import add_tables
+from rescaleinv.cli.options.tables import add_groups, add_tables
 
 _EXAMPLES = """\
 examples:
@@ -30,6 +30,7 @@ def add_parser(commands: Any) -> None:
     )
     certify.set_defaults(work="rescaleinv.cli.certify:run_certify")
     add_tables(certify)
+    add_groups(certify)
     certify.add_argument(
         "--scale-range", metavar="RANGE", help="rescalings to consider: 2, or [0.5, 2] (all, if not given)"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,56 +33,82 @@ def _rounded(values: FloatArray, bits: int | None) -> list[Fraction]:
     return [round(Fraction(value) * unit) * back for value in values.tolist()]
 
 
+def _texts(values: FloatArray | None) -> list[str] | None:
+    return None if values is None else [rational_text(Fraction(value)) for value in values.tolist()]
+
+
 class _Writer:
     """Pairs, rescalings and ranges of one problem as JSON objects, in the units of the features."""
 
-    def __init__(
-        self,
-        problem: LimitedProblem,
-        point: FloatArray,
-        limits: FloatArray,
-        penalties: FloatArray | None,
-        bits: int | None,
-    ) -> None:
-        self.problem, self.penalties, self.bits = problem, penalties, bits
+    def __init__(self, problem: LimitedProblem, point: FloatArray, limits: FloatArray, bits: int | None) -> None:
+        self.problem, self.bits = problem, bits
         # a power of two for each feature, no less than any difference to the point: a weight times it is what is rounded,
         # so that the weights of features in small units are not rounded away beside those in large ones
         furthest = np.abs(problem.rows - problem.in_units(point)).max(axis=0)
-        self.exponents = np.append(np.where(furthest > 0, np.frexp(furthest)[1], 0), 0)
+        self.exponents = np.append(np.where(furthest > 0, np.frexp(furthest)[1], 0), [0, 0])
+        # what margins, weights times the features' unit, and multipliers are here divided by
+        unit, squared = Fraction(2) ** problem.shift, Fraction(4) ** problem.shift
+        self.margin_unit, self.r_unit = Fraction(1), 1 / squared
+        if problem.nu is not None:
+            self.margin_unit, self.r_unit = squared / Fraction(problem.total), 1 / Fraction(problem.total)
+        self.v_unit = self.margin_unit / unit
         self.range = {
             "groups": problem.groups.tolist(),
             "rescalings": [[rational_text(Fraction(end)) for end in ends] for ends in limits.tolist()],
-            "penalties": None if penalties is None else [rational_text(Fraction(c)) for c in penalties.tolist()],
+            "penalties": _texts(problem.penalties),
         }
+        if problem.nu is not None:
+            weights = problem.nu.row_weights
+            alike = bool((weights == weights[0]).all())
+            self.range["nu"] = rational_text(problem.nu.nu)
+            self.range["row_weights"] = None if alike else _texts(weights)
 
-    def pair(self, pair: Pair) -> dict[str, Any]:
-        terms = np.ldexp(np.append(pair.v, pair.t), self.exponents)
+    def pair(self, pair: Pair, sign: int) -> dict[str, Any]:
+        terms = np.ldexp(np.concatenate([pair.v, [pair.t, pair.q]]), self.exponents)
         if not self.problem.soft and self.bits is not None:
             # rounding must not take a hard margin below 1; what it adds to a soft one's costs is as little
             terms *= 1 + 2.0**-self.bits * float(np.abs(terms).max()) * len(terms)
         rounded = zip(_rounded(terms, self.bits), self.exponents.tolist(), strict=True)
-        v = [value * Fraction(2) ** -exponent for value, exponent in rounded]
-        shift = self.problem.shift
-        r = [value * Fraction(4) ** -shift for value in _rounded(pair.r, self.bits)]
-        if self.penalties is not None:  # what was within its cap stays so, however small that is beside the others
-            within = zip(r, pair.r <= self.problem.caps, self.penalties.tolist(), strict=True)
-            r = [min(value, Fraction(cap)) if capped else value for value, capped, cap in within]
-        return {
-            "v": [rational_text(value / Fraction(2) ** shift) for value in v[:-1]],
-            "t": rational_text(v[-1]),
-            "r": {str(i): rational_text(value) for i, value in enumerate(r) if value},
+        *v, t, q = [value * Fraction(2) ** -exponent for value, exponent in rounded]
+        r = [value * self.r_unit for value in _rounded(pair.r, self.bits)]
+        caps = self._exact_caps
+        if caps is not None:  # what was within its cap stays so, however small that is beside the others
+            within = zip(r, pair.r <= self.problem.caps, caps, strict=True)
+            r = [min(value, cap) if capped else value for value, capped, cap in within]
+        written = {
+            "v": [rational_text(value * self.v_unit) for value in v],
+            "t": rational_text(t * self.margin_unit),
         }
+        if self.problem.nu is not None and caps is not None:
+            written["q"] = rational_text(q * self.margin_unit)
+            self._complete(r, caps, sign)
+        return {**written, "r": {str(i): rational_text(value) for i, value in enumerate(r) if value}}
 
-    def proved_label(self, proved: ProvedLabel, low: list[Fraction], high: list[Fraction]) -> dict[str, Any]:
+    @cached_property
+    def _exact_caps(self) -> list[Fraction] | None:
+        if self.problem.nu is not None:
+            return self.problem.nu.exact_caps
+        penalties = self.problem.penalties
+        return None if penalties is None else [Fraction(c) for c in penalties.tolist()]
+
+    def _complete(self, r: list[Fraction], caps: list[Fraction], sign: int) -> None:
+        """Rounding may have left the sum of r below 1: where there is most room in the point's own class, it is made up."""
+        missing = 1 - sum(r, Fraction(0))
+        if missing > 0:
+            own = np.flatnonzero(self.problem.labels == sign).tolist()
+            roomiest = max(own, key=lambda i: caps[i] - r[i])
+            r[roomiest] += missing
+
+    def proved_label(self, proved: ProvedLabel, sign: int, low: list[Fraction], high: list[Fraction]) -> dict[str, Any]:
         # an end of the range as a float may be beyond the exact end by its rounding
         factors = [
             min(max(Fraction(d), least), most)
             for d, least, most in zip(proved.factors.tolist(), low, high, strict=True)
         ]
-        return {"inverse_squared_rescaling": [rational_text(d) for d in factors], "pair": self.pair(proved.pair)}
+        return {"inverse_squared_rescaling": [rational_text(d) for d in factors], "pair": self.pair(proved.pair, sign)}
 
-    def cover(self, records: list[Split | Pair]) -> list[Any]:
-        return [self.pair(record) if isinstance(record, Pair) else self.split(record) for record in records]
+    def cover(self, records: list[Split | Pair], sign: int) -> list[Any]:
+        return [self.pair(record, sign) if isinstance(record, Pair) else self.split(record) for record in records]
 
     def split(self, split: Split) -> list[Any]:
         at = [rational_text(Fraction(split.at))] if split.kind == "factor" else []
@@ -94,17 +121,16 @@ def certificate(
     decision: Decision,
     limits: FloatArray,
     *,
-    penalties: FloatArray | None,
     left_out: int,
 ) -> Certificate:
     """The certificate of a decided point, checked; ``limits`` are the ranges of τ, one per group."""
     exact_point = problem.training_set.exact_point(point)
     refusal: verify.Refused | None = None
     for bits in _BITS:
-        writer = _Writer(problem, point, limits, penalties, bits)
+        writer = _Writer(problem, point, limits, bits)
         if decision.cover is not None:
             claim = "strongly positive" if decision.label > 0 else "strongly negative"
-            evidence = {"kind": "cover", "range": writer.range, "cover": writer.cover(decision.cover)}
+            evidence = {"kind": "cover", "range": writer.range, "cover": writer.cover(decision.cover, decision.label)}
         elif decision.positive is not None and decision.negative is not None:
             claim = "neutral"
             low = [1 / Fraction(most) ** 2 for _, most in limits.tolist()]
@@ -112,8 +138,8 @@ def certificate(
             evidence = {
                 "kind": "two-labels",
                 "range": writer.range,
-                "positive": writer.proved_label(decision.positive, low, high),
-                "negative": writer.proved_label(decision.negative, low, high),
+                "positive": writer.proved_label(decision.positive, 1, low, high),
+                "negative": writer.proved_label(decision.negative, -1, low, high),
             }
         else:
             raise CertificateError(f"the point is unknown: {decision.reason}")

@@ -25,6 +25,7 @@ from rescaleinv.engines.branch.tree import decide
 from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.errors import CertificateError, InputError
 from rescaleinv.theory.inputs import as_matrix
+from rescaleinv.theory.nu_margin import NuMargin
 from rescaleinv.theory.scale_range import as_groups, as_scale_range
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts
@@ -49,7 +50,6 @@ class _Decider:
     problem: LimitedProblem
     pool: RescalingPool
     limits: FloatArray
-    penalties: FloatArray | None
     left_out: int
     time_limit: float | None
     max_parts: int
@@ -71,9 +71,7 @@ class _Decider:
         """For the ranges ``limits`` of τ, one row per feature."""
         groups = self.problem.groups
         first = [int(np.flatnonzero(groups == g)[0]) for g in range(int(groups.max()) + 1)]
-        return certificate(
-            self.problem, point, decision, limits[first], penalties=self.penalties, left_out=self.left_out
-        )
+        return certificate(self.problem, point, decision, limits[first], left_out=self.left_out)
 
 
 def _in_turn(work: Callable[[FloatArray], Any], rows: FloatArray) -> list[Any]:
@@ -82,7 +80,7 @@ def _in_turn(work: Callable[[FloatArray], Any], rows: FloatArray) -> list[Any]:
 
 
 class GapEngine(Engine):
-    """Decides whether a label is the same for all rescalings in a limited range, with a hard or a soft margin.
+    """Decides whether a label is the same for all rescalings in a limited range, with a hard or a soft margin (C or ν).
 
     A strong verdict comes with parts that cover the range, each settled by an inequality that anyone can check; a neutral
     one with two rescalings in the range. Both are "certified". What is not settled within the limits is UNKNOWN, and so is a
@@ -91,7 +89,7 @@ class GapEngine(Engine):
     Parameters
     ----------
     training_set : TrainingSet
-        Must be separable unless there are penalties.
+        Must be separable unless there are penalties or a ν.
     scale_range : number, pair, array of pairs, or mapping
         The range of each factor τ, as in :class:`rescaleinv.RescaleInvariantSVC`; finite and positive.
     groups : sequence or mapping, optional
@@ -99,6 +97,8 @@ class GapEngine(Engine):
     penalties : array, optional
         C times the weight of each row: a soft margin. The verdict is then about *every* optimal classifier, as its intercept
         need not be unique. None: a hard margin.
+    nu : NuMargin or number, optional
+        The soft margin that has no scale (:func:`rescaleinv.nu_of`), in place of penalties.
     time_limit : float, optional
         Seconds per point.
     max_parts : int
@@ -132,6 +132,7 @@ class GapEngine(Engine):
         *,
         groups: Any = None,
         penalties: Any = None,
+        nu: NuMargin | float | None = None,
         time_limit: float | None = None,
         max_parts: int = DEFAULT_MAX_PARTS,
         n_jobs: int | None = None,
@@ -153,7 +154,10 @@ class GapEngine(Engine):
             )
         if self.penalties is not None and not (np.isfinite(self.penalties).all() and self.penalties.min() > 0):
             raise InputError("the penalties must be positive and finite, for a soft margin; None is a hard margin")
-        self.problem: LimitedProblem = LimitedProblem.of(training_set, limits, self.groups, self.penalties)
+        if nu is not None and penalties is not None:
+            raise InputError("both penalties and nu are given; a soft margin has one of them")
+        self.nu: NuMargin | None = nu if nu is None or isinstance(nu, NuMargin) else NuMargin.of(training_set, nu)
+        self.problem: LimitedProblem = LimitedProblem.of(training_set, limits, self.groups, self.penalties, self.nu)
         self.pool: RescalingPool = RescalingPool(self.problem)
         self._kept: OrderedDict[bytes, Decision] = OrderedDict()
         self._kept_bytes: int = 0
@@ -174,6 +178,7 @@ class GapEngine(Engine):
             settings.limits,
             groups=settings.groups,
             penalties=settings.penalties,
+            nu=settings.nu,
             time_limit=settings.time_limit,
             n_jobs=settings.n_jobs,
             left_out=settings.left_out,
@@ -205,7 +210,6 @@ class GapEngine(Engine):
             self.problem,
             self.pool,
             self.limits,
-            self.penalties,
             self.left_out,
             within_run(self.time_limit),
             self.max_parts,

@@ -3,8 +3,11 @@
 Nothing here is trusted: the inequality of ``leaves`` is computed again from the pair that is found.
 
 All conditions that are inequalities are kept in one vector, with one multiplier each, in the order of ``_sections``: the
-margins of the rows, their penalties, the lower and the upper bounds of r, the balance of r, and that the epigraph variable
-of each group is above its loss at the lower and at the upper end of its range.
+margins of the rows, their penalties, the lower and the upper bounds of r, the balance of r and its sum, and that the
+epigraph variable of each group is above its loss at the lower and at the upper end of its range.
+
+With a ν-margin the margin that all rows must have is a variable: v has it as its last entry, rows have a last column of -1,
+and r must add up to a given total.
 """
 
 from __future__ import annotations
@@ -35,7 +38,8 @@ class Rows(NamedTuple):
     """The rows y_i (x_i - α, 1) with their penalties, and what a part of the range says of them.
 
     ``counts``: the margin y_i (v·x_i + t) >= 1 counts, with a penalty ``caps`` where that is finite. ``fixed``: the
-    multiplier is at its cap, so that the cost is linear. The r of a row is between ``floor`` and ``ceiling``.
+    multiplier is at its cap, so that the cost is linear. The r of a row is between ``floor`` and ``ceiling``. ``total``: of
+    a ν-margin, what r must at least add up to; 0 without, and then ``required`` is 1, otherwise 0.
     """
 
     signed: np.ndarray
@@ -44,6 +48,8 @@ class Rows(NamedTuple):
     fixed: np.ndarray
     floor: np.ndarray
     ceiling: np.ndarray
+    total: float
+    required: float
 
 
 class Box(NamedTuple):
@@ -66,7 +72,7 @@ class Iterate(NamedTuple):
 
 
 class Curvature(NamedTuple):
-    """The barrier's second derivatives by (v_j, ν_j), one array entry per feature, the intercept last.
+    """The barrier's second derivatives by (v_j, ν_j), one array entry per column: features, intercept, the ν-margin's.
 
     ``common`` (per group) times the products of ``turn`` (per feature) couples the features of a group.
     """
@@ -134,8 +140,8 @@ def _losses(box, v, nu, at_low, at_high):
 
 @step
 def _sections(m, n_groups):
-    """Where in the vector of conditions those on penalties, floors, ceilings, the balance, low and high ends begin."""
-    return m, 2 * m, 3 * m, 4 * m, 4 * m + 1, 4 * m + 1 + n_groups
+    """Where in the vector of conditions those on penalties, floors, ceilings, balance and sum, low and high ends begin."""
+    return m, 2 * m, 3 * m, 4 * m, 4 * m + 2, 4 * m + 2 + n_groups
 
 
 @step
@@ -151,7 +157,7 @@ def _longest_step(values, changes, active):
 @entry
 def first_iterate(rows, box, sign, v, r):
     """Where the method starts: from a strictly feasible ``v`` (with t last) and ``r``, all conditions equally far off."""
-    m, size = rows.signed.shape
+    m, n = len(rows.caps), len(box.groups)
     n_groups = len(box.low)
     soft = np.isfinite(rows.caps[0])
     penalties, floors, ceilings, balance, lows, highs = _sections(m, n_groups)
@@ -160,14 +166,16 @@ def first_iterate(rows, box, sign, v, r):
     nu = rows.signed.T @ r
     for i in range(m):
         if rows.counts[i]:
-            penalty = max(0.0, 1 - margins[i]) + 0.1 if soft else 0.0
-            values[i] = margins[i] - 1 + penalty
+            penalty = max(0.0, rows.required - margins[i]) + 0.1 if soft else 0.0
+            values[i] = margins[i] - rows.required + penalty
             if soft:
                 values[penalties + i] = penalty
         values[floors + i] = r[i] - rows.floor[i]
         if rows.ceiling[i] < np.inf:
             values[ceilings + i] = rows.ceiling[i] - r[i]
-    values[balance] = sign * nu[size - 1]
+    values[balance] = sign * nu[n]
+    if rows.total > 0:
+        values[balance + 1] = r.sum() - rows.total
     at_low, at_high = np.zeros(n_groups), np.zeros(n_groups)
     _losses(box, v, nu, at_low, at_high)
     barrier = 0.15 * (at_low.sum() + at_high.sum()) / n_groups + 1e-12
@@ -182,8 +190,9 @@ def _active(rows, n_groups):
     """Which of the conditions there are."""
     m = len(rows.caps)
     soft = np.isfinite(rows.caps[0])
-    penalties, _, ceilings, _, _, highs = _sections(m, n_groups)
+    penalties, _, ceilings, balance, _, highs = _sections(m, n_groups)
     active = np.ones(highs + n_groups, np.bool_)
+    active[balance + 1] = rows.total > 0
     for i in range(m):
         active[i] = rows.counts[i]
         active[penalties + i] = rows.counts[i] and soft
@@ -225,7 +234,7 @@ def _derivatives_of_losses(box, v, nu, values, duals, target, v_pull, nu_pull):
     lows = len(values) - 2 * n_groups
     gap_low, gap_high = values[lows : lows + n_groups], values[lows + n_groups :]
     on_low, on_high = duals[lows : lows + n_groups], duals[lows + n_groups :]
-    of_v, of_both, of_nu = np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1)
+    of_v, of_both, of_nu = np.zeros(len(v)), np.zeros(len(v)), np.zeros(len(v))
     pull_low, pull_high = on_low / gap_low, on_high / gap_high
     both = pull_low + pull_high
     total_pull = 1 - target / gap_low - target / gap_high
@@ -259,7 +268,7 @@ def _derivatives_of_losses(box, v, nu, values, duals, target, v_pull, nu_pull):
 def _step_by_features(signed, groups, curvature, row_weight, r_weight, v_pull, nu_pull, r_pull):
     """The Newton step with a system of twice the features: r is eliminated."""
     m, size = signed.shape
-    n = size - 1
+    n = len(groups)
     weighted, divided = np.empty((m, size)), np.empty((m, size))
     for i in range(m):
         for j in range(size):
@@ -295,42 +304,40 @@ def _step_by_features(signed, groups, curvature, row_weight, r_weight, v_pull, n
 
 
 @step
-def _step_by_rows(signed, curvature, row_weight, r_weight, v_pull, nu_pull, r_pull):
+def _step_by_rows(signed, n, curvature, row_weight, r_weight, v_pull, nu_pull, r_pull):
     """The Newton step where there are more features than rows: v is eliminated, rows remain.
 
-    Unknown are q = (weights of the rows' margins) times their steps, the step of r, and that of t, which has no second
-    derivative of its own.
+    Unknown are q = (weights of the rows' margins) times their steps, the step of r, and those of the last columns, which
+    have no second derivatives of their own.
     """
     m, size = signed.shape
-    n = size - 1
     rows = np.ascontiguousarray(signed[:, :n])
-    y = np.ascontiguousarray(signed[:, n])
+    last = np.ascontiguousarray(signed[:, n:])
     inverse = 1 / (curvature.of_v[:n] + 1e-12)
     of_both, of_nu = curvature.of_both, curvature.of_nu
     ratio = of_both[:n] * inverse
     mixed = (rows * ratio) @ rows.T
-    system = np.zeros((2 * m + 1, 2 * m + 1))
+    system = np.zeros((2 * m + size - n, 2 * m + size - n))
     system[:m, :m] = (rows * inverse) @ rows.T
     system[:m, m : 2 * m] = mixed
     system[m : 2 * m, :m] = -mixed
     system[m : 2 * m, m : 2 * m] = (rows * (of_nu[:n] - of_both[:n] * ratio)) @ rows.T
+    system[m : 2 * m, m : 2 * m] += (last * of_nu[n:]) @ last.T
+    system[:m, 2 * m :] = -last
+    system[2 * m :, :m] = last.T
     for i in range(m):
         system[i, i] += 1 / max(row_weight[i], 1e-30)
-        system[i, 2 * m] = -y[i]
-        system[2 * m, i] = y[i]
-        for k in range(m):
-            system[m + i, m + k] += of_nu[n] * y[i] * y[k]
         system[m + i, m + i] += r_weight[i]
     pulled = inverse * v_pull[:n]
-    right = np.empty(2 * m + 1)
+    right = np.empty(2 * m + size - n)
     right[:m] = -(rows @ pulled)
-    right[m : 2 * m] = -r_pull - rows @ nu_pull[:n] - y * nu_pull[n] + rows @ (of_both[:n] * pulled)
-    right[2 * m] = -v_pull[n]
+    right[m : 2 * m] = -r_pull - rows @ nu_pull[:n] - last @ nu_pull[n:] + rows @ (of_both[:n] * pulled)
+    right[2 * m :] = -v_pull[n:]
     solved = solve_or_nan(system, right)
     v_step = np.empty(size)
     r_step = solved[m : 2 * m].copy()
     v_step[:n] = -pulled - inverse * (rows.T @ solved[:m]) - ratio * (rows.T @ r_step)
-    v_step[n] = solved[2 * m]
+    v_step[n:] = solved[2 * m :]
     return v_step, r_step
 
 
@@ -338,7 +345,7 @@ def _step_by_rows(signed, curvature, row_weight, r_weight, v_pull, nu_pull, r_pu
 def _step(rows, box, sign, v, nu, values, duals, target):
     """The Newton steps of v, r, ν, of the values of all conditions, and of the epigraph variables."""
     m, size = rows.signed.shape
-    n_groups = len(box.low)
+    n, n_groups = len(box.groups), len(box.low)
     soft = np.isfinite(rows.caps[0])
     penalties, floors, ceilings, balance, lows, highs = _sections(m, n_groups)
     row_weight, row_pull, penalty_pull = np.zeros(m), np.zeros(m), np.zeros(m)
@@ -356,13 +363,17 @@ def _step(rows, box, sign, v, nu, values, duals, target):
             row_pull[i] = -rows.caps[i]
         above, below = values[floors + i], values[ceilings + i]
         r_weight[i] = duals[floors + i] / above + duals[ceilings + i] / below
-        r_pull[i] = -1 - target / above + (target / below if rows.ceiling[i] < np.inf else 0.0)
+        r_pull[i] = -rows.required - target / above + (target / below if rows.ceiling[i] < np.inf else 0.0)
     v_pull, nu_pull = rows.signed.T @ row_pull, np.zeros(size)
     curvature, slopes = _derivatives_of_losses(box, v, nu, values, duals, target, v_pull, nu_pull)
-    curvature.of_nu[size - 1] = duals[balance] / values[balance]
-    nu_pull[size - 1] -= sign * target / values[balance]
-    if size - 1 > m and n_groups == size - 1:  # then a system of the size of the rows is the smaller one
-        v_step, r_step = _step_by_rows(rows.signed, curvature, row_weight, r_weight, v_pull, nu_pull, r_pull)
+    curvature.of_nu[n] = duals[balance] / values[balance]
+    nu_pull[n] -= sign * target / values[balance]
+    if rows.total > 0:
+        curvature.of_nu[n + 1] = duals[balance + 1] / values[balance + 1]
+        nu_pull[n + 1] += target / values[balance + 1]
+        v_pull[n + 1] -= rows.total
+    if n > m and n_groups == n:  # then a system of the size of the rows is the smaller one
+        v_step, r_step = _step_by_rows(rows.signed, n, curvature, row_weight, r_weight, v_pull, nu_pull, r_pull)
     else:
         v_step, r_step = _step_by_features(
             rows.signed, box.groups, curvature, row_weight, r_weight, v_pull, nu_pull, r_pull
@@ -380,9 +391,11 @@ def _step(rows, box, sign, v, nu, values, duals, target):
         changes[floors + i] = r_step[i]
         if rows.ceiling[i] < np.inf:
             changes[ceilings + i] = -r_step[i]
-    changes[balance] = sign * nu_step[size - 1]
+    changes[balance] = sign * nu_step[n]
+    if rows.total > 0:
+        changes[balance + 1] = -nu_step[n + 1]
     low_step, high_step = np.zeros(n_groups), np.zeros(n_groups)
-    for j in range(size - 1):
+    for j in range(n):
         g = box.groups[j]
         low_step[g] += slopes.at_low[0, j] * v_step[j] + slopes.at_low[1, j] * nu_step[j]
         high_step[g] += slopes.at_high[0, j] * v_step[j] + slopes.at_high[1, j] * nu_step[j]
@@ -429,7 +442,7 @@ def _settled(rows, weights, gradients, duals, n_groups):
         if a != 0:
             for j in range(size):
                 rest[j] += a * rows.signed[i, j]
-        error = max(error, abs(scores[i] - 1 - duals[floors + i] + duals[ceilings + i]))
+        error = max(error, abs(scores[i] - rows.required - duals[floors + i] + duals[ceilings + i]))
     return (
         error < _SETTLED * max(1.0, np.abs(scores).max())
         and np.abs(rest).max() < _SETTLED * np.abs(gradients).max()
@@ -458,10 +471,12 @@ def _looseness(rows, box, v, nu, duals):
 def best_pair(rows, box, sign, iterate, iterations):
     """Maximise Σ r_i - Σ cost of the rows - Σ losses of the groups over (v, t) and r: the pair that best covers a part.
 
+    With a ν-margin total times the last entry of v takes the place of Σ r_i.
+
     Starts from an iterate of this part or of a larger one; stops when the value is positive, or clearly can't be.
     """
     m, size = rows.signed.shape
-    n, n_groups = size - 1, len(box.low)
+    n, n_groups = len(box.groups), len(box.low)
     soft = np.isfinite(rows.caps[0])
     penalties, _, _, balance, lows, highs = _sections(m, n_groups)
     active = _active(rows, n_groups)
@@ -503,14 +518,15 @@ def best_pair(rows, box, sign, iterate, iterations):
         # the value of what there is now, and the bound by the relaxed classifier
         margins = rows.signed @ v
         losses = np.maximum(at_low, at_high).sum()
-        now, smooth = r.sum() - losses, r.sum() - total.sum()
+        gain = rows.total * v[size - 1] if rows.total > 0 else r.sum()
+        now, smooth = gain - losses, gain - total.sum()
         for i in range(m):
             if rows.counts[i] and soft:
-                now -= rows.caps[i] * max(0.0, 1 - margins[i])
+                now -= rows.caps[i] * max(0.0, rows.required - margins[i])
                 smooth -= rows.caps[i] * values[penalties + i]
             elif rows.fixed[i]:
-                now -= rows.caps[i] * (1 - margins[i])
-                smooth -= rows.caps[i] * (1 - margins[i])
+                now -= rows.caps[i] * (rows.required - margins[i])
+                smooth -= rows.caps[i] * (rows.required - margins[i])
         if now > value:
             value = now
             best_v[:] = v
@@ -521,6 +537,8 @@ def best_pair(rows, box, sign, iterate, iterations):
             kept = Iterate(v.copy(), r.copy(), total.copy(), values.copy(), duals.copy())
         _relaxed_classifier(box, v, nu, duals[lows:highs], duals[highs:], weights, gradients)
         weights[n] = -sign * duals[balance]
+        if rows.total > 0:
+            weights[n + 1], gradients[n + 1] = duals[balance + 1], -rows.total
         if value > 1e-7 * losses or gap < 1e-9 * losses:
             break
         if (

@@ -12,11 +12,15 @@ gives
 and the last maximum is that of (d v_j + ν_j)²/(4d) at an end of the range of d (a group's sum is convex in d too), or 0
 where w must not have the sign of d v_j + ν_j. A pair (v, t), r for which it does not hold settles the whole part: σ f > 0.
 (``verify`` has the derivation.)
+
+With a ν-margin, where rows must have a margin ρ that is found and not given, and Σ a_i is given, a pair has one more number
+q, which takes the place of 1 in e_i; Σ r_i must be at least Σ a_i, and Σ a_i q stands on the left instead of Σ r_i.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -31,7 +35,10 @@ _SPARE = 1e-9
 # An interior-point method's time goes with the cube of the features, or of the rows where these are fewer: beyond this only
 # the SVM's own pair is tried.
 _MOST_UNKNOWNS = 500
-_ITERATIONS = 60
+_ITERATIONS = 100
+# The caps of each class must add up to so much more than a ν-margin needs; and where its relaxation starts, multipliers are
+# this share of what is to spare from their bounds.
+_LEAST_SPARE, _FAR, _INSIDE = 1e-6, 0.3, 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +73,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """(v, t) and r, in the units of the problem; t is the value at the point.
+    """(v, t) and r, in the units of the problem; t is the value at the point, q the margin that rows must have.
 
     ``slack``: by how much the inequality fails, relative to the sizes of its terms, in the part that the pair settles.
     """
@@ -75,6 +82,7 @@ class Pair:
     t: float
     r: FloatArray
     slack: float = 0.0
+    q: float = 1.0
 
     @property
     def nbytes(self) -> int:
@@ -101,9 +109,10 @@ class PointProblem:
         self.problem, self.sign = problem, float(sign)
         self.point = problem.in_units(point)
         self.shifted = problem.rows - self.point
-        self.signed = np.ascontiguousarray(
-            np.column_stack([self.shifted, np.ones(len(self.shifted))]) * problem.labels[:, None]
-        )
+        signed = np.column_stack([self.shifted, np.ones(len(self.shifted))]) * problem.labels[:, None]
+        if problem.total > 0:
+            signed = np.column_stack([signed, -np.ones(len(signed))])
+        self.signed = np.ascontiguousarray(signed)
         weights, intercept, multipliers = problem.given
         self.given_value = float(weights @ self.point + intercept)
         self._start = self._interior_start(weights, multipliers)
@@ -111,21 +120,48 @@ class PointProblem:
     def _interior_start(self, weights: FloatArray, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(v, t) and r strictly inside all their bounds."""
         problem = self.problem
+        if problem.total > 0:
+            return np.append(1.1 * np.append(weights, self.given_value), 1.0), self._interior_of_nu(multipliers)
         total = max(float(multipliers.sum()), np.finfo(float).tiny)
-        r = multipliers.copy()
+        r, far = multipliers.copy(), 0.1 * problem.share_of_weights
         for label in (1.0, -1.0):
             rows = problem.labels == label
-            r[rows] += 0.1 * total / rows.sum()
-        r = np.minimum(r, 0.9 * problem.caps)
+            r[rows] += far * total / rows.sum()
+        r = np.minimum(r, (1 - far) * problem.caps)
         own = problem.labels == self.sign
-        r[~own] *= min(1.0, 0.9 * r[own].sum() / r[~own].sum())
+        r[~own] *= min(1.0, (1 - far) * r[own].sum() / r[~own].sum())
         return 1.1 * np.append(weights, self.given_value), r
+
+    def _interior_of_nu(self, multipliers: FloatArray) -> FloatArray:
+        """r strictly between 0 and the caps, its sum a little more than needed, more of it in the point's own class."""
+        problem = self.problem
+        spare = self._spare * _FAR * problem.share_of_weights
+        inside = _INSIDE * spare
+        r = np.clip(multipliers, inside * problem.caps, (1 - inside) * problem.caps)
+        for label in (self.sign, -self.sign):
+            own = problem.labels == label
+            wanted = problem.total / 2 * (1 + spare * (0.5 if label == self.sign else 0.2))
+            room = np.where(own, (1 - inside) * problem.caps - r, 0.0)
+            missing = wanted - float(r[own].sum())
+            if missing > 0:
+                r += room * (missing / float(room.sum()))
+        own = problem.labels == self.sign
+        r[~own] *= min(1.0, float(r[own].sum()) * (1 - 0.1 * spare) / float(r[~own].sum()))
+        return r
+
+    @cached_property
+    def _spare(self) -> float:
+        """By what share of it each class could have more than its half of a ν-margin's multipliers; at most 0.2."""
+        problem = self.problem
+        most = min(float(problem.caps[problem.labels == label].sum()) for label in (1.0, -1.0))
+        return min(0.2, 2 * most / problem.total - 1)
 
     @property
     def relaxable(self) -> bool:
         """Whether the best pair of a part can be found in a reasonable time."""
         n_rows, n_features = self.problem.rows.shape
-        return min(n_rows, n_features) <= _MOST_UNKNOWNS
+        has_interior = self.problem.total == 0 or self._spare > _LEAST_SPARE
+        return min(n_rows, n_features) <= _MOST_UNKNOWNS and has_interior
 
     def bounds(self, states: IntStates) -> tuple[FloatArray, FloatArray]:
         """Between which r_i must be: [0, c_i] for a free row, no cap where it is out, none at all where it is on."""
@@ -139,8 +175,9 @@ class PointProblem:
     def margin(self, part: Part, pair: Pair) -> tuple[float, Pair]:
         """By how much the inequality fails (positive: the part is settled), surely; and the pair, made strictly valid."""
         problem, states = self.problem, part.states
-        v, t, r = pair.v, pair.t, pair.r
-        margins = self.signed @ np.append(v, t)
+        v, t, r, q = pair.v, pair.t, pair.r, pair.q
+        n = len(v)
+        margins = self.signed[:, : n + 1] @ np.append(v, t)
         counts = (states == FREE) | (states == ON)
         if not problem.soft:
             least = float(margins.min(where=counts, initial=np.inf))
@@ -150,8 +187,8 @@ class PointProblem:
             v, t, margins = v * scale, t * scale, margins * scale
         floor, ceiling = self.bounds(states)
         r = np.clip(r, floor, ceiling)
-        nu = self.signed.T @ r
-        if self.sign * nu[-1] < 0:
+        nu = self.signed[:, : n + 1].T @ r
+        if self.sign * nu[n] < 0 or (problem.total > 0 and r.sum() < problem.total):
             return -np.inf, pair
         at = np.zeros((2, len(part.low)))
         for end, factor in zip(at, (part.low, part.high), strict=True):
@@ -161,16 +198,19 @@ class PointProblem:
         losses = float(at.max(axis=0).sum())
         costs = 0.0
         if problem.soft:
-            missing = np.where(counts, np.maximum(1 - margins, 0), np.where(states == CAPPED, 1 - margins, 0.0))
+            missing = np.where(counts, np.maximum(q - margins, 0), np.where(states == CAPPED, q - margins, 0.0))
             costs = float(problem.caps @ missing)
-        sizes = float(np.abs(r).sum()) + losses + abs(costs)
+        gain, size_of_gain = float(r.sum()), float(np.abs(r).sum())
+        if problem.total > 0:
+            gain = problem.total * q
+            size_of_gain = abs(gain)
+        sizes = size_of_gain + losses + abs(costs)
         # rounding in ν, which is squared: what the terms that cancel in it could have done
         unsure = float(
-            np.abs(self.signed).T.dot(np.abs(r))[:-1] @ (np.abs(v) + np.abs(nu[:-1]) / part.low[problem.groups])
+            np.abs(self.signed).T.dot(np.abs(r))[:n] @ (np.abs(v) + np.abs(nu[:-1]) / part.low[problem.groups])
         )
-        value = float(r.sum()) - losses - costs
-        surely = value - _SURE * sizes - 1e-13 * unsure
-        return surely, Pair(v, t, r, surely / sizes if sizes > 0 else 0.0)
+        surely = gain - losses - costs - _SURE * sizes - 1e-13 * unsure
+        return surely, Pair(v, t, r, surely / sizes if sizes > 0 else 0.0, q)
 
     def at(self, factors: FloatArray, multipliers: FloatArray) -> tuple[float, list[Pair]]:
         """The decision value at one rescaling, and pairs that prove its sign: of the SVM, and of the SVM made to err.
@@ -182,6 +222,8 @@ class PointProblem:
         problem = self.problem
         weights, intercept, _ = problem.train(factors, multipliers)
         value = float(weights @ self.point + intercept)
+        if problem.total > 0:  # the relaxation finds what proves it
+            return value, []
         erring = np.append(multipliers, 0.0)
         with_point = svm_kernel.SvmRows(
             np.vstack([problem.rows, self.point]),
@@ -198,7 +240,10 @@ class PointProblem:
         return value, [Pair(weights, value, erring[:-1]), middle]
 
     def best_of(self, part: Part, pairs: list[Pair]) -> tuple[float, Pair]:
-        """The best of the pairs, with r or (hard margins) a power of two times r: the margin, and the pair made valid."""
+        """The best of the pairs, with r or (hard margins) a power of two times r: the margin, and the pair made valid.
+
+        There must be one.
+        """
         best = max((self.margin(part, pair) for pair in pairs), key=lambda found: found[0])
         if best[0] > 0 or self.problem.soft:
             return best
@@ -214,7 +259,17 @@ class PointProblem:
         """The best pair of a part by an interior-point method, from where it ended in a larger part."""
         counts = (part.states == FREE) | (part.states == ON)
         floor, ceiling = self.bounds(part.states)
-        rows = interior_point.Rows(self.signed, self.problem.caps, counts, part.states == CAPPED, floor, ceiling)
+        total = self.problem.total
+        rows = interior_point.Rows(
+            self.signed,
+            self.problem.caps,
+            counts,
+            part.states == CAPPED,
+            floor,
+            ceiling,
+            total,
+            0.0 if total > 0 else 1.0,
+        )
         box = interior_point.Box(self.problem.groups, part.low, part.high, part.signs)
         first = start is None
         if start is None:
@@ -223,7 +278,9 @@ class PointProblem:
         if not first and not np.isfinite(best.value):  # rounding has put it outside
             start = interior_point.first_iterate(rows, box, self.sign, *self._start)
             best = interior_point.best_pair(rows, box, self.sign, start, _ITERATIONS)
-        pair, value = Pair(best.v[:-1], float(best.v[-1]), best.r), float(best.value)
+        n = self.problem.rows.shape[1]
+        pair = Pair(best.v[:n], float(best.v[n]), best.r, q=float(best.v[n + 1]) if total > 0 else 1.0)
+        value = float(best.value)
         of_rows = np.nan_to_num(np.where(part.states == FREE, best.of_rows, 0.0))
         if value > 0:
             value, better = self.margin(part, pair)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.engines.branch import svm_kernel
 from rescaleinv.errors import InputError, InseparableError
+from rescaleinv.theory.nu_margin import NuMargin, nu_svm
 from rescaleinv.theory.training_set import TrainingSet
 
 # What is known of a row in a part of the range: nothing; its multiplier is 0; its margin is 1; its multiplier is its cap.
@@ -23,6 +24,8 @@ _COARSE = 1e-3
 _LARGEST_FACTOR = 1e50
 # Beyond so many rows libsvm finds the first soft margin.
 _MANY_ROWS = 300
+# Multipliers of a general solver this near to a bound, relative to the cap, are at it.
+_AT_BOUND = 1e-6
 
 IntStates = npt.NDArray[np.int64]
 
@@ -33,6 +36,11 @@ class LimitedProblem:
 
     ``rows`` are the features from the anchor, all divided by one power of two: a rescaling is the user's own τ. What is
     multiplied by ``2**shift`` (weights) or ``4**shift`` (penalties, multipliers) is here without it.
+
+    With a ν-margin the multipliers add up to ``total`` and none exceeds its cap. That is a power of two instead of 1, caps
+    in proportion, such that the margin ρ at the given scaling is about 1, as with other margins. ``penalties`` are those
+    that were given, in the units of the features. ``nu_start`` are the multipliers of the given scaling, as a general
+    solver has them, where they add up to 1.
     """
 
     training_set: TrainingSet
@@ -43,6 +51,10 @@ class LimitedProblem:
     low: FloatArray
     high: FloatArray
     shift: int
+    penalties: FloatArray | None = None
+    nu: NuMargin | None = None
+    total: float = 0.0
+    nu_start: FloatArray | None = None
 
     @classmethod
     def of(
@@ -51,8 +63,9 @@ class LimitedProblem:
         ranges: FloatArray,
         groups: IntArray | None = None,
         penalties: FloatArray | None = None,
+        nu: NuMargin | None = None,
     ) -> LimitedProblem:
-        """For ranges of τ (n, 2), all finite and positive, and one penalty per row (None: a hard margin)."""
+        """For ranges of τ (n, 2), all finite and positive, and one penalty per row or a ν (None: a hard margin)."""
         groups = np.arange(training_set.n_features) if groups is None else groups
         n_groups = int(groups.max()) + 1
         first = np.array([int(np.flatnonzero(groups == g)[0]) for g in range(n_groups)])
@@ -84,6 +97,12 @@ class LimitedProblem:
                 caps = np.ldexp(np.asarray(penalties, dtype=np.float64), 2 * shift)
             if not (np.isfinite(caps).all() and caps.min() > 0):
                 raise InputError("C times the square of the features' range is beyond what a float can hold")
+        total, nu_start = 0.0, None
+        if nu is not None:
+            svm = nu_svm(training_set, nu)
+            # ρ where multipliers add up to 1 and weights are not divided by it
+            total = 2.0 ** -int(np.rint(np.log2(svm.margin) - 2 * shift))
+            caps, nu_start = total * nu.caps, svm.multipliers
         limits = ranges[first]
         return cls(
             training_set,
@@ -94,6 +113,10 @@ class LimitedProblem:
             1 / limits[:, 1] ** 2,
             1 / limits[:, 0] ** 2,
             shift,
+            penalties,
+            nu,
+            total,
+            nu_start,
         )
 
     @property
@@ -103,7 +126,7 @@ class LimitedProblem:
     @cached_property
     def svm_rows(self) -> svm_kernel.SvmRows:
         """The rows as the compiled code takes them."""
-        return svm_kernel.SvmRows(self.rows, self.labels, np.ones(len(self.rows)), self.caps)
+        return svm_kernel.SvmRows(self.rows, self.labels, np.ones(len(self.rows)), self.caps, self.total)
 
     def in_units(self, point: FloatArray) -> FloatArray:
         """A point in the units of the rows."""
@@ -116,6 +139,8 @@ class LimitedProblem:
 
     def _first_guess(self) -> FloatArray:
         """Multipliers to start from: libsvm's where rows are many, as an active set takes one at a time."""
+        if self.nu_start is not None:
+            return self._first_nu_guess(self.nu_start)
         multipliers = np.zeros(len(self.rows))
         if self.soft and len(self.rows) > _MANY_ROWS:
             from sklearn.svm import SVC
@@ -132,6 +157,31 @@ class LimitedProblem:
                 if own > other:
                     multipliers[self.labels == label] *= other / own
         return multipliers
+
+    def _first_nu_guess(self, start: FloatArray) -> FloatArray:
+        """Multipliers of the ν-SVM by a general solver; at their bounds exactly where they nearly are."""
+        found = self.total * start
+        found[found < _AT_BOUND * self.caps] = 0.0
+        found = np.where(found > (1 - _AT_BOUND) * self.caps, self.caps, found)
+        for label in (
+            1.0,
+            -1.0,
+        ):  # each class has half of the total: the rest goes to, or comes from, where there is room
+            own = self.labels == label
+            missing = self.total / 2 - float(found[own].sum())
+            room = np.where(own, self.caps - found if missing > 0 else found, 0.0)
+            among = np.where(own & (found > 0) & (found < self.caps), room, 0.0)
+            room = among if among.sum() > abs(missing) else room
+            if room.sum() > 0:
+                found += room * (missing / float(room.sum()))
+        return np.clip(found, 0.0, self.caps)
+
+    @cached_property
+    def share_of_weights(self) -> float:
+        """Σ d w² as a share of Σ a at the given scaling: 1 with a hard margin, next to 0 where classes overlap much."""
+        weights, _, multipliers = self.given
+        of_weights = float(weights @ ((self.labels * multipliers) @ self.rows))
+        return float(np.clip(of_weights / max(float(multipliers.sum()), np.finfo(float).tiny), 1e-9, 1.0))
 
     @cached_property
     def given(self) -> tuple[FloatArray, float, FloatArray]:

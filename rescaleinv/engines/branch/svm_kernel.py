@@ -21,12 +21,17 @@ _MARGIN_ERROR = 1e-9
 
 
 class SvmRows(NamedTuple):
-    """Training rows: features, labels, the margin that each must have, and the cap of its multiplier (its penalty)."""
+    """Training rows: features, labels, the margin that each must have, and the cap of its multiplier (its penalty).
+
+    ``total``: with a ν-margin, what all multipliers add up to, half of it in each class; the margin that every row must have
+    is then not given but found, the same for all. 0 without.
+    """
 
     features: np.ndarray
     labels: np.ndarray
     required_margins: np.ndarray
     caps: np.ndarray
+    total: float = 0.0
 
 
 class Range(NamedTuple):
@@ -140,6 +145,167 @@ def _most_violating(rows, scores, intercept, multipliers, member, worst):
     return joins
 
 
+@step
+def _nu_solution(rows, gram, free, multipliers, scores):
+    """Multipliers of the free rows, and last of all the margins w·x and -w·x of the two classes on which these rows are.
+
+    The margin of a class without a free row is 0 here.
+    """
+    count = len(free)
+    largest = 0.0
+    for p in range(count):
+        largest = max(largest, gram[free[p], free[p]])
+    ridge = _RIDGE * largest + 1e-300
+    system, right = np.zeros((count + 2, count + 2)), np.zeros(count + 2)
+    system[count, count] = system[count + 1, count + 1] = 1.0
+    for p in range(count):
+        i = free[p]
+        label = rows.labels[i]
+        side = count if label > 0 else count + 1
+        rest = scores[i]
+        for q in range(count):
+            k = free[q]
+            system[p, q] = label * rows.labels[k] * gram[i, k]
+            rest -= rows.labels[k] * multipliers[k] * gram[i, k]
+        system[p, p] += ridge
+        system[p, side] = -1.0
+        system[side, p] = 1.0
+        system[side, side] = 0.0
+        right[p] = -label * rest
+        right[side] += multipliers[i]
+    found = solve_or_nan(system, right)
+    if not np.isfinite(found).all():
+        return found
+    for _ in range(3):  # what the ridge took from the margins is given back
+        rest_of = right - system @ found
+        rest_of[:count] += ridge * found[:count]
+        if not np.abs(rest_of).max() > 0.1 * _MARGIN_ERROR:
+            break
+        better = found + solve_or_nan(system, rest_of)
+        if not np.isfinite(better).all():
+            break
+        found = better
+    return found
+
+
+@step
+def _class_bounds(rows, scores, multipliers, label):
+    """Of a class without a free row: its row with a multiplier and the largest margin, and that without and the least.
+
+    And these margins; the row is -1 where there is none.
+    """
+    highest, lowest = -np.inf, np.inf
+    first, second = -1, -1
+    for i in range(len(multipliers)):
+        if rows.labels[i] == label:
+            margin = label * scores[i]
+            if multipliers[i] > 0:
+                if margin > highest:
+                    highest, first = margin, i
+            elif margin < lowest:
+                lowest, second = margin, i
+    return first, second, highest, lowest
+
+
+@step
+def _beyond_class_margin(rows, scores, margins, multipliers, member, worst):
+    """The row at a bound that is on the wrong side of its class's margin by more than ``worst``; -1: none."""
+    joins = -1
+    for i in range(len(multipliers)):
+        if not member[i]:
+            slack = rows.labels[i] * scores[i] - margins[0 if rows.labels[i] > 0 else 1]
+            wrong = slack if multipliers[i] > 0 else -slack
+            if wrong > worst:
+                worst, joins = wrong, i
+    return joins
+
+
+@step
+def _train_nu(rows, inverse, multipliers):
+    """``train`` with a ν-margin: ½ Σ w_j²/τ_j² - total ρ + Σ caps_i ξ_i with y_i (w·x_i + b) >= ρ - ξ_i.
+
+    The multipliers of each class add up to half of ``total``, at the start too. Weights and intercept are divided by ρ.
+    """
+    features = rows.features
+    m, n = features.shape
+    wide = n >= _WIDE
+    gram = features @ (features * inverse).T if wide else np.empty((m, m))
+    known = np.full(m, wide)
+    member = np.zeros(m, np.bool_)
+    free = np.empty(m, np.int64)
+    count = 0
+    for i in range(m):
+        if 0 < multipliers[i] < rows.caps[i]:
+            free[count] = i
+            member[i] = True
+            count += 1
+    gradient = np.zeros(n)
+    _gradient(rows, multipliers, gradient)
+    weights = inverse * gradient
+    scores = features @ weights
+    margins = np.zeros(2)
+    for _ in range(50 + 20 * m):
+        if count > 0:
+            for p in range(count):
+                i = free[p]
+                if not known[i]:
+                    gram[i] = features @ (inverse * features[i])
+                    known[i] = True
+            found = _nu_solution(rows, gram, free[:count], multipliers, scores)
+            if not np.isfinite(found).all():
+                break
+            step, blocking = _step_to_bounds(free[:count], found, multipliers, rows.caps)
+            for p in range(count):
+                i = free[p]
+                change = step * (found[p] - multipliers[i])
+                multipliers[i] += change
+                if change != 0:
+                    factor = change * rows.labels[i]
+                    for k in range(m):
+                        scores[k] += factor * gram[i, k]
+            if blocking >= 0:
+                i = free[blocking]
+                multipliers[i] = 0.0 if found[blocking] < 0 else rows.caps[i]
+                member[i] = False
+                count -= 1
+                free[blocking] = free[count]
+                continue
+            margins[0], margins[1] = found[count], found[count + 1]
+        joined = False
+        for side in range(2):
+            label = 1.0 - 2.0 * side
+            has_free = False
+            for p in range(count):
+                has_free = has_free or rows.labels[free[p]] == label
+            if not has_free:
+                first, second, highest, lowest = _class_bounds(rows, scores, multipliers, label)
+                if highest - lowest > _MARGIN_ERROR:
+                    for i in (first, second):
+                        free[count] = i
+                        member[i] = True
+                        count += 1
+                    joined = True
+                else:
+                    margins[side] = highest if second < 0 else lowest if first < 0 else (highest + lowest) / 2
+        if joined:
+            continue
+        joins = _beyond_class_margin(rows, scores, margins, multipliers, member, _MARGIN_ERROR)
+        if joins >= 0:
+            free[count] = joins
+            member[joins] = True
+            count += 1
+            continue
+        _gradient(rows, multipliers, gradient)
+        weights = inverse * gradient
+        scores = features @ weights
+        if _beyond_class_margin(rows, scores, margins, multipliers, member, 2 * _MARGIN_ERROR) < 0:
+            rho = (margins[0] + margins[1]) / 2
+            if not rho > 0:
+                break
+            return weights / rho, (margins[1] - margins[0]) / (2 * rho), free[:count].copy(), True
+    return weights, (margins[1] - margins[0]) / 2, free[:count].copy(), False
+
+
 @entry
 def train(rows, inverse, multipliers):
     """The SVM of least ½ Σ w_j²/τ_j² + Σ c_i ξ_i with y_i (w·x_i + b) >= required margin - ξ_i, by an active-set method.
@@ -147,6 +313,8 @@ def train(rows, inverse, multipliers):
     ``multipliers`` (0 <= a_i <= caps_i, Σ a_i y_i = 0; of any other rescaling) are the start and become the answer.
     Returns the weights, the intercept, the rows that are strictly between their bounds, and whether it converged.
     """
+    if rows.total > 0:
+        return _train_nu(rows, inverse, multipliers)
     features = rows.features
     m, n = features.shape
     # with many features all products at once are cheaper than those of each row that joins
@@ -216,9 +384,54 @@ def train(rows, inverse, multipliers):
     return weights, intercept, free[:count].copy(), False
 
 
+@step
+def _nu_slopes(rows, inverse, free, multipliers, weights, value, point):
+    """``slopes`` with a ν-margin: f = w·p + (N - P)/2, divided by ρ = (P + N)/2 = 1, where P and N are the classes' margins.
+
+    The margin of a class without a free row is the middle of those of the rows that bound it.
+    """
+    count = len(free)
+    point = point.copy()
+    scores = rows.features @ weights
+    system, right = np.zeros((count + 2, count + 2)), np.zeros(count + 2)
+    signed = np.empty((count, rows.features.shape[1]))
+    system[count, count] = system[count + 1, count + 1] = 1.0
+    for p in range(count):
+        label = rows.labels[free[p]]
+        side = count if label > 0 else count + 1
+        signed[p] = label * rows.features[free[p]]
+        system[p, side] = 1.0
+        system[side, p] = -1.0
+        system[side, side] = 0.0
+    of_margins = (-0.5 - 0.5 * value, 0.5 - 0.5 * value)
+    for side in range(2):
+        if system[count + side, count + side] != 0:
+            label = 1.0 - 2.0 * side
+            first, second, _, _ = _class_bounds(rows, scores, multipliers, label)
+            share = of_margins[side] * label / (1.0 if first < 0 or second < 0 else 2.0)
+            for i in (first, second):
+                if i >= 0:
+                    point += share * rows.features[i]
+    scaled = signed * inverse
+    system[:count, :count] = scaled @ signed.T
+    right[:count] = scaled @ point
+    right[count], right[count + 1] = of_margins
+    largest = 0.0
+    for p in range(count):
+        largest = max(largest, system[p, p])
+    for p in range(count):
+        system[p, p] += _RIDGE * largest + 1e-300
+    found = solve_or_nan(system, right)
+    if not np.isfinite(found).all():
+        return np.zeros(len(point))
+    return -(point - signed.T @ found[:count]) * weights
+
+
 @entry
-def slopes(rows, inverse, free, weights, point):
+def slopes(rows, inverse, free, multipliers, weights, value, point):
     """The derivative of the decision value of ``point`` by log d_j, while the rows between their bounds stay the same."""
+    if rows.total > 0:
+        return _nu_slopes(rows, inverse, free, multipliers, weights, value, point)
     count = len(free)
     if count == 0:
         return -point * weights
@@ -258,7 +471,7 @@ def descend(rows, span, point, sign, factors, multipliers, target, polish):
     value = sign * ((weights * point).sum() + intercept)
     while value >= target:
         slope = np.zeros(n_groups)
-        per_feature = slopes(rows, 1 / factors[groups], free, weights, point)
+        per_feature = slopes(rows, 1 / factors[groups], free, multipliers, weights, sign * value, point)
         for j in range(len(groups)):
             slope[groups[j]] += sign * per_feature[j]
         ends = factors.copy()

@@ -150,9 +150,10 @@ class PointSearch:
         value, pairs = question.at(factors, self.problem.given[2].copy())
         if not value * label > 0:
             return None
-        margin, better = question.best_of(part, pairs)
-        if margin > 0:
-            return ProvedLabel(factors, better, pairs)
+        if pairs:
+            margin, better = question.best_of(part, pairs)
+            if margin > 0:
+                return ProvedLabel(factors, better, pairs)
         if question.relaxable:
             relaxed = question.relax(part)
             if relaxed.value > 0:

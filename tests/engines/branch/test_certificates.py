@@ -1,6 +1,7 @@
 """Certificates of limited ranges: the exact checker accepts them, and refuses each kind of lie."""
 
 import copy
+from fractions import Fraction
 
 import made_sets
 import numpy as np
@@ -102,6 +103,75 @@ def test_penalties_belong_to_the_claim(certificates):
     lie = copy.deepcopy(soft[0])
     lie["evidence"]["range"]["penalties"] = ["1/1000000"] * len(lie["training"]["rows"])
     refused(lie, "more than the penalty|does not fail")
+
+
+def test_nu_belongs_to_the_claim(certificates):
+    """Lies about each condition that a ν-margin adds."""
+    whole = next(
+        c.content
+        for c, verdict in certificates
+        if "nu" in c.content["evidence"]["range"]
+        and verdict != Verdict.NEUTRAL
+        and len(c.content["evidence"]["cover"]) > 1
+    )
+    k = next(k for k, entry in enumerate(whole["evidence"]["cover"]) if isinstance(entry, dict))
+    pair = whole["evidence"]["cover"][k]
+    n_rows = len(whole["training"]["rows"])
+
+    def lie(match, of_range=None, **of_pair):
+        changed = copy.deepcopy(whole)
+        changed["evidence"]["range"] |= of_range or {}
+        changed["evidence"]["cover"][k] |= of_pair
+        refused(changed, match)
+
+    assert check(Certificate(copy.deepcopy(whole)).to_json()).question.scope.nu == Fraction(0.8)
+    lie("r adds up to less than 1", r={i: str(Fraction(x) * Fraction(99, 100)) for i, x in pair["r"].items()})
+    lie("more than the penalty", r={i: str(Fraction(x) * 9) for i, x in pair["r"].items()})
+    lie("does not fail", q="0")
+    lie("does not fail", q=str(Fraction(pair["q"]) * 5))  # the costs grow with it
+    lie("both penalties and a nu", {"penalties": ["1"] * n_rows})
+    lie("nu is not positive", {"nu": "0"})
+    lie("no classifier is optimal", {"nu": "11/10"})
+    lie("no classifier is optimal", {"nu": "1/2", "row_weights": ["1", "1000"] * (n_rows // 2)})
+    lie("that of row 0 is not positive", {"row_weights": ["0"] * n_rows})
+    lie("numbers are needed", {"row_weights": ["1"]})
+    lie("does not fail|more than the penalty", {"row_weights": ["1", "1", "2", "2"] * (n_rows // 4) + ["1", "1"]})
+    lie("more than the penalty|does not fail", {"nu": "9/10"})
+    changed = copy.deepcopy(whole)
+    del changed["evidence"]["range"]["row_weights"]
+    refused(changed, "has no field 'row_weights'")
+    changed = copy.deepcopy(whole)
+    del changed["evidence"]["cover"][k]["q"]
+    refused(changed, "has no field 'q'")
+    changed = copy.deepcopy(whole)
+    for name in ("nu", "row_weights"):
+        del changed["evidence"]["range"][name]
+    refused(changed, "has a field 'q' that is not known|capped|margin below|more than")
+
+
+def test_nu_by_hand():
+    """Rows at 1, -1 and a point 1/8 with ν = 1: a = (1/2, 1/2), w = 1, ρ = 1; q = 1, v = 1 and r = a: 1 on both sides."""
+    training_set = TrainingSet([[1.0], [-1.0]], [1, -1])
+    content = {
+        "schema": "rescaleinv-certificate/1",
+        "claim": "strongly positive within the range",
+        "point": ["1/8"],
+        "training": GapEngine(training_set, (1, 1)).certify([[0.5]]).certificate(0).content["training"],
+        "versions": {},
+    }
+
+    def with_cover(nu, *cover):
+        span = {"groups": [0], "rescalings": [["1", "1"]], "penalties": None, "nu": nu, "row_weights": None}
+        return {**content, "evidence": {"kind": "cover", "range": span, "cover": list(cover)}}
+
+    def pair(q, first, second):
+        return {"v": ["1"], "t": "1/8", "q": q, "r": {"0": first, "1": second}}
+
+    refused(with_cover("1/2", pair("1", "1/2", "1/2")), "does not fail")
+    refused(with_cover("1/2", pair("1", "11/20", "8/20")), "less than 1")
+    refused(with_cover("1/2", pair("1", "9/20", "11/20")), "wrong side")
+    assert check(Certificate(with_cover("1/2", pair("1", "11/20", "9/20"))).to_json()).startswith("strongly positive")
+    refused(with_cover("1", pair("1", "11/20", "9/20")), "more than the penalty")
 
 
 def test_lies_about_two_labels_are_refused(certificates):

@@ -13,6 +13,7 @@ from rescaleinv import ComplexEngine, GapEngine, InputError, RescaleInvariantSVC
 from rescaleinv.datasets import load
 from rescaleinv.engines.branch import engine as engine_module
 from rescaleinv.errors import CertificateError
+from rescaleinv.theory.nu_margin import NuMargin, largest_nu, least_nu
 
 
 @pytest.mark.parametrize("kappa", [1.2, 2.0, 5.0])
@@ -40,6 +41,53 @@ def test_soft_margins_against_plain_svms(C, kappa):
     assert verdicts.strong.any()
     require_no_contradiction(engine, verdicts, points, kappa, C)
     require_witnesses(engine, verdicts, points, (1 / kappa, kappa), C)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nu_margins_against_clarabel(seed):
+    """Corners and samples of the range, rows that weigh unlike, groups and frozen features, near the least ν and far."""
+    random = np.random.default_rng(seed)
+    training_set = overlapping(seed, 3, 20)
+    weights = random.uniform(0.5, 2, 20) if seed % 2 else None
+    least, largest = least_nu(training_set, weights), float(largest_nu(training_set, weights))
+    nu = NuMargin.of(training_set, least + (0.02, 0.2, 0.9)[seed % 3] * (largest - least), weights)
+    points = random.uniform(-4, 5, size=(10, 3))
+    ranges = [(1, 1), (0.4, 2), (0.4, 2)] if seed > 2 else [(0.4, 2)] * 3
+    engine = GapEngine(training_set, ranges, nu=nu, groups=[0, 1, 1] if seed > 3 else None)
+    verdicts = engine.certify(points)
+    assert verdicts.unknown.sum() <= 1
+    for _ in range(30):
+        low, high = np.array(ranges).T
+        share = random.integers(0, 2, 3) if _ % 2 else random.uniform(0, 1, 3)
+        share[2] = share[1] if seed > 3 else share[2]
+        values = plain_values(training_set, low * (high / low) ** share, points, nu)
+        assert not (verdicts.strongly_positive & (values < -1e-6)).any()
+        assert not (verdicts.strongly_negative & (values > 1e-6)).any()
+    require_witnesses(engine, verdicts, points, (min(low), max(high)), nu)
+    for i in np.flatnonzero(~verdicts.unknown):
+        claim = verify.check(verdicts.certificate(i).to_json())
+        assert claim.question.scope.nu == nu.nu
+        assert (claim.question.scope.row_weights is None) == (weights is None)
+
+
+def test_nu_at_the_standardised_scaling_is_the_svm_with_C_1():
+    """Nothing is rescaled: the verdicts with ν = auto are the labels of SVC(C=1); and the unit of all is of no account."""
+    features, labels, _ = load("pima_diabetes")
+    rows = (features[:200] - features[:200].mean(axis=0)) / features[:200].std(axis=0)
+    points = (features[200:230] - features[:200].mean(axis=0)) / features[:200].std(axis=0)
+    training_set = TrainingSet(rows, labels[:200])
+    nu = NuMargin.like_penalty(training_set)
+    verdicts = GapEngine(training_set, (1, 1), nu=nu).certify(points)
+    values = plain_values(training_set, np.ones(8), points, C=1.0)
+    assert (verdicts.code == np.where(values >= 0, 1, -1)).all()
+    within = GapEngine(training_set, 3.0, nu=nu).certify(points)
+    larger = GapEngine(TrainingSet(2.0**9 * rows, labels[:200]), 3.0, nu=nu).certify(2.0**9 * points)
+    assert (within.code == larger.code).all()
+
+
+def test_both_soft_margins_at_once_are_an_error():
+    with pytest.raises(InputError, match="both penalties and nu"):
+        GapEngine(overlapping(1), 2, penalties=np.ones(24), nu=0.9)
 
 
 @pytest.mark.parametrize("name", ["pima_diabetes", "blood_transfusion"])

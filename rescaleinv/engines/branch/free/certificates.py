@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -35,19 +37,19 @@ class Writer:
         self.region = np.zeros((kernel.N_KINDS, problem.G.shape[1]))
         self.region[[kernel.D_HIGH, kernel.W_HIGH, kernel.M_HIGH]] = np.inf
 
-    def entries(self, proof: Proof) -> list[Any]:
-        """The tree as a list."""
+    def entries(self, proof: Proof, assumed: Sequence[Fact] = ()) -> list[Any]:
+        """The tree as a list; a part of one where something was assumed."""
         found: list[Any] = []
-        waiting: list[tuple[Proof, FloatArray]] = [(proof, self.region)]
+        waiting: list[tuple[Proof, FloatArray]] = [(proof, reduce(_with, assumed, self.region))]
         while waiting:
             node, region = waiting.pop()
             if isinstance(node, Leaf):
                 found.append(self._leaf(node, region))
                 continue
             if isinstance(node, Split):
-                found.append(self._split(node.fact))
+                found.append(self.split(node.fact))
                 halves = [(node.fact, node.holds), (opposite(node.fact), node.fails)]
-                if not self._comes_first(node.fact):
+                if not self.comes_first(node.fact):
                     halves.reverse()
                 waiting += [(part, _with(region, fact)) for fact, part in reversed(halves)]
                 continue
@@ -58,11 +60,13 @@ class Writer:
         return found
 
     @staticmethod
-    def _comes_first(fact: Fact) -> bool:
+    def comes_first(fact: Fact) -> bool:
+        """Whether a certificate has this half of a split before the other one."""
         return fact.kind in _FIRST or (fact.kind == kernel.SIGN and fact.value > 0)
 
-    def _split(self, fact: Fact) -> list[Any]:
-        first = fact if self._comes_first(fact) else opposite(fact)
+    def split(self, fact: Fact) -> list[Any]:
+        """The entry of a split."""
+        first = fact if self.comes_first(fact) else opposite(fact)
         if first.kind == kernel.SIGN:
             return ["sign", first.item]
         if first.kind == kernel.ROW_OUT:

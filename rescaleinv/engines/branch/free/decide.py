@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from rescaleinv.certificates.two_rescalings import NU_SCOPE, certificate_of
 from rescaleinv.engines.branch.free.certificates import Writer
 from rescaleinv.engines.branch.free.node_lp import NodeLP
 from rescaleinv.engines.branch.free.problem import PointProblem
-from rescaleinv.engines.branch.free.tree import Budget, Direction, Expired, Tree
+from rescaleinv.engines.branch.free.tree import Budget, Direction, Expired, Fact, Tree
 from rescaleinv.engines.milp.faces import Face, lowest
 from rescaleinv.theory.exact_nu import ExactNuClassifier, margin_object
 from rescaleinv.theory.exact_svm import ExactClassifier
@@ -30,6 +31,7 @@ _NO_WEIGHT = 1e-7
 
 # With a ν-margin the tree's unit is about the largest 1 - Σ cap ξ that there is, and not smaller than this.
 _SMALLEST_UNIT = 2.0**-20
+_CLEARLY_EMPTY = 1e-4  # a root whose value exceeds 1 by this is refuted in any unit
 
 # An exact classifier (w, b) of the closure.
 Vertex = tuple[list[Fraction], Fraction]
@@ -46,6 +48,8 @@ class Decision:
     tie: bool = False  # the value comes to 0, or too near to it: no larger tree would do better
     refuted_share: float = 0.0  # of the tree, each split being taken as two halves
     counts: dict[str, float] = field(default_factory=dict)
+    first_splits: tuple[Fact, ...] = ()  # where a tree that was not finished may be split for several processes
+    part: list[Any] | None = None  # entries that refute what was assumed
 
 
 class _Flip(Exception):
@@ -105,6 +109,37 @@ class PointSearch:
         return Direction(entries, offset, outside)
 
 
+@dataclass(frozen=True)
+class Question:
+    """One point's question in the tree's units, and the label that one rescaling gives it."""
+
+    reference: ExactClassifier | ExactNuClassifier
+    problem: PointProblem
+    side: int
+    caps: FloatArray
+
+    @classmethod
+    def of(
+        cls, training_set: TrainingSet, reference: ExactClassifier | ExactNuClassifier, point: FloatArray
+    ) -> Question | Decision:
+        """The question, or the decision where there is none for a tree to answer."""
+        margin = reference.margin if isinstance(reference, ExactNuClassifier) else None
+        problem = PointProblem.of(training_set, point, _weights(reference))
+        side = _side(reference, problem.point)
+        if side == 0:
+            return Decision(Verdict.UNKNOWN, _why_no_side(reference, problem.point), tie=True)
+        caps = np.full(training_set.n_rows, np.inf)
+        try:
+            if margin is not None:
+                caps = margin.caps
+                problem = replace(problem, caps=margin.exact_caps, total=_total(problem, caps))
+            _ = problem.G
+        except OverflowError:
+            why = "the units of the features are too unlike for the tree's floats"
+            return Decision(Verdict.UNKNOWN, why, tie=True)
+        return cls(reference, problem, side, caps)
+
+
 def decide(
     training_set: TrainingSet,
     reference: ExactClassifier | ExactNuClassifier,
@@ -113,6 +148,7 @@ def decide(
     *,
     try_costs: Callable[[FloatArray, FloatArray], Vertex | ExactNuClassifier | None] | None = None,
     left_out: int = 0,
+    assumed: Sequence[Fact] = (),
 ) -> Decision:
     """Decide one point.
 
@@ -131,20 +167,13 @@ def decide(
         ν-margin it is the ν-SVM of a finite rescaling.
     left_out : int
         Stated in the certificate.
+    assumed : sequence of Fact
+        Decide a part of the point's tree only: where all of these hold. See ``parts``.
     """
-    margin = reference.margin if isinstance(reference, ExactNuClassifier) else None
-    problem = PointProblem.of(training_set, point, _weights(reference))
-    side = _side(reference, problem.point)
-    if side == 0:
-        return Decision(Verdict.UNKNOWN, "the decision value of one rescaling is exactly 0: a tie", tie=True)
-    caps = np.full(training_set.n_rows, np.inf)
-    try:
-        if margin is not None:
-            caps = margin.caps
-            problem = replace(problem, caps=margin.exact_caps, total=_total(problem, caps))
-        margins = problem.G
-    except OverflowError:
-        return Decision(Verdict.UNKNOWN, "the units of the features are too unlike for the tree's floats", tie=True)
+    question = Question.of(training_set, reference, point)
+    if isinstance(question, Decision):
+        return question
+    problem, side, caps = question.problem, question.side, question.caps
     search = PointSearch(problem, side)
 
     def at_node(_: FloatArray, mu: FloatArray) -> None:
@@ -154,7 +183,7 @@ def decide(
             raise _Flip(found)
 
     tree = Tree(
-        margins,
+        problem.G,
         problem.positive,
         caps * problem.total,
         budget,
@@ -162,8 +191,10 @@ def decide(
         None if try_costs is None else at_node,
         total=float(problem.total),
     )
-    decision = _searched(tree, problem, reference, side, left_out)
-    decision.refuted_share = 1.0 if decision.certificate is not None else min(tree.refuted_share, 1.0)
+    decision = _searched(tree, question, left_out, assumed)
+    is_refuted = decision.certificate is not None or decision.part is not None
+    decision.refuted_share = 1.0 if is_refuted else min(tree.refuted_share, 1.0)
+    decision.first_splits = tuple(tree.first_splits)
     decision.counts = {
         "programs": tree.programs,
         "pivots": tree.lp.pivots,
@@ -190,19 +221,31 @@ def _side(reference: ExactClassifier | ExactNuClassifier, point: list[Fraction])
     return (value > 0) - (value < 0)
 
 
+def _why_no_side(reference: ExactClassifier | ExactNuClassifier, point: list[Fraction]) -> str:
+    if isinstance(reference, ExactNuClassifier):
+        least, largest = reference.decision_values(point)
+        if least is None or largest is None:
+            return (
+                "at this nu every row of a class is at its cap, so that the best intercept has no bound, and not all of "
+                "them give the point one label; a smaller nu has one"
+            )
+        if least != largest:
+            return "the best intercepts of one rescaling, an interval, do not give the point one label"
+    return "the decision value of one rescaling is exactly 0: a tie"
+
+
 def _total(problem: PointProblem, caps: FloatArray) -> int:
     """What the multipliers are scaled to sum to: with that the largest 1 - Σ cap ξ of a hyperplane through α is about 1."""
     root = NodeLP(problem.G, problem.positive, caps)
     _, value = root.relax(np.zeros((7, problem.G.shape[1])), 20_000)
-    return int(2 ** np.floor(-np.log2(np.clip(1 - value, _SMALLEST_UNIT, 1.0)))) if value < 1 else 1
+    if value > 1 + _CLEARLY_EMPTY:
+        return 1
+    return int(2 ** np.floor(-np.log2(np.clip(1 - value, _SMALLEST_UNIT, 1.0))))
 
 
-def _searched(
-    tree: Tree, problem: PointProblem, reference: ExactClassifier | ExactNuClassifier, side: int, left_out: int
-) -> Decision:
-    code = Verdict.STRONGLY_POSITIVE if side > 0 else Verdict.STRONGLY_NEGATIVE
+def _searched(tree: Tree, question: Question, left_out: int, assumed: Sequence[Fact]) -> Decision:
     try:
-        proof = tree.refute().proof
+        proof = tree.refute(assumed).proof
     except Expired as expired:
         share = f"; {tree.refuted_share:.1%} of its tree was refuted" if tree.refuted_share > 0.0005 else ""
         return Decision(Verdict.UNKNOWN, f"{expired}{share}")
@@ -212,7 +255,15 @@ def _searched(
         return Decision(Verdict.NEUTRAL, flip=flip.vertex)
     except RecursionError:
         return Decision(Verdict.UNKNOWN, "the tree is deeper than this process can follow")
-    evidence = {"kind": "tree", "classifier": reference.to_json_object(), "tree": Writer(problem).entries(proof)}
+    entries = Writer(question.problem).entries(proof, assumed)
+    return Decision(Verdict.UNKNOWN, part=entries) if assumed else certified(question, entries, left_out)
+
+
+def certified(question: Question, entries: list[Any], left_out: int) -> Decision:
+    """The strong verdict that the entries of a whole tree prove, once its certificate is checked."""
+    reference, problem = question.reference, question.problem
+    code = Verdict.STRONGLY_POSITIVE if question.side > 0 else Verdict.STRONGLY_NEGATIVE
+    evidence = {"kind": "tree", "classifier": reference.to_json_object(), "tree": entries}
     claim = verdict_words(code)
     if isinstance(reference, ExactNuClassifier):
         evidence.update(kind="nu-tree", margin=margin_object(reference.margin))

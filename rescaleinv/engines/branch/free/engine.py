@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
@@ -15,8 +16,9 @@ from rescaleinv.certificates.certificate import Certificate, Witness
 from rescaleinv.certificates.finite_rescaling import label_at_finite_rescaling
 from rescaleinv.certificates.two_rescalings import NU_SCOPE, nu_witness_from, witness_from
 from rescaleinv.engines import Engine, EngineSettings
-from rescaleinv.engines.branch.free.decide import Decision, decide
-from rescaleinv.engines.branch.free.tree import Budget
+from rescaleinv.engines.branch.free.decide import Decision, Question, decide
+from rescaleinv.engines.branch.free.parts import joined, parts_of
+from rescaleinv.engines.branch.free.tree import Budget, Fact
 from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.errors import CertificateError
 from rescaleinv.theory.exact_nu import ExactNuClassifier, exact_nu_svm_at
@@ -135,6 +137,33 @@ class TreeEngine(Engine):
         if len(self._decisions) < _KEPT:
             self._decisions[key] = found
         return found
+
+    def decide_in_parts(
+        self, point: FloatArray, budget: Budget, splits: Sequence[Fact], n_jobs: int, try_costs: Any = None
+    ) -> Decision:
+        """One point (checked) on several processes, which share its tree: ``splits`` are those of an earlier decision."""
+        from joblib import Parallel, delayed
+
+        question = Question.of(self.training_set, self.reference, point)
+        if isinstance(question, Decision):
+            return question
+        facts = splits[: max((n_jobs - 1).bit_length(), 1)]
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+        found = parallel(
+            delayed(self.decide_part)(point, budget.seconds, budget.programs, part, try_costs)
+            for part in parts_of(facts)
+        )
+        decision = joined(question, facts, found, self.left_out)
+        self._decisions[point.tobytes()] = decision
+        return decision
+
+    def decide_part(
+        self, point: FloatArray, seconds: float | None, programs: int | None, assumed: Sequence[Fact], try_costs: Any
+    ) -> Decision:
+        """A part of one point's tree, in a process of its own."""
+        self.precompute()
+        budget = Budget(seconds, programs)
+        return decide(self.training_set, self.reference, point, budget, try_costs=try_costs, assumed=assumed)
 
     def certify_checked(self, rows: FloatArray) -> Verdicts:
         self.precompute()

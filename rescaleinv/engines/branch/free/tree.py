@@ -194,6 +194,7 @@ class Tree:
         self.nodes = self.leaves = self.backjumps = 0
         self.refuted_share = 0.0
         self.position_of_deleted: IntArray = np.arange(0)
+        self.first_splits: list[Fact] = []  # what the root was split at, then what would have been next best
 
     @property
     def programs(self) -> int:
@@ -356,9 +357,11 @@ class Tree:
 
     # --- the root ---
 
-    def refute(self) -> Refutation:
-        """A refutation of the root; raises ``Expired``, or what ``examine`` and ``at_node`` raise."""
+    def refute(self, assumed: Iterable[Fact] = ()) -> Refutation:
+        """A refutation of the root, or of what is assumed; raises ``Expired``, or what ``examine`` and ``at_node`` raise."""
         fixed: list[_Fixed] = []
+        for fact in assumed:
+            self.push(fact)
         found = self._presolve(fixed)
         if found is None:
             self._compact()
@@ -545,6 +548,10 @@ class Tree:
                 raise Expired("the relaxation can't be refined any more")
             if depth >= _DEEPEST:
                 raise Expired(f"the tree is {_DEEPEST} splits deep")
+            if depth == 0:
+                others = sorted(scores.values(), key=lambda found: -found[0])
+                items = [branch, *(fact for _, fact in others if fact.item != branch.item)]
+                self.first_splits = [self._stated(fact) for fact in items]
             return self._close(self._branch(branch, depth, share), fixed, mark)
 
     def _exclude(self, why: Direction, depth: int, share: float, fixed: list[_Fixed]) -> Refutation | None:
