@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from rescaleinv._util.deadline import is_over
 from rescaleinv._util.types import FloatArray
+from rescaleinv.certificates.certificate import Certificate
 from rescaleinv.engines.choice import EngineChoice, choose_engine
 from rescaleinv.engines.forced_label import has_forced_label
 from rescaleinv.estimators.fitted import Fitted
@@ -62,6 +63,12 @@ class RadiusSearch:
             self._limited.engine  # noqa: B018 - what is wrong with the settings is said whatever the points are
             return np.empty((0, 2))
         return self._limited.engine.radius(points, ratio=ratio, largest=largest)
+
+    def certificates(
+        self, point: FloatArray, *, ratio: float, largest: float
+    ) -> tuple[Certificate | None, Certificate | None]:
+        """That the label of a point (a table of one row) holds for the certified κ, and that it does not for the refuted."""
+        return self._limited.engine.radius_certificates_of(point, ratio=ratio, largest=largest)
 
     def within_run(
         self, points: FloatArray, *, ratio: float, largest: float, report: Callable[[int], None]

@@ -283,6 +283,13 @@ class GapEngine(Engine):
                 bar.show(len(found))
         return found + [Bracket(1.0, math.inf)] * (len(rows) - len(found))
 
+    def radius_certificates_of(
+        self, point: FloatArray, *, ratio: float = 1.01, largest: float = 1000.0
+    ) -> tuple[Certificate | None, Certificate | None]:
+        """The certificates of both ends of the radius of a point (a table of one row); None where there is no such end."""
+        [bracket] = self.radius_brackets(point, ratio=ratio, largest=largest)
+        return self.radius_certificates(point[0], bracket)
+
     def radius_certificates(self, point: Any, bracket: Bracket) -> tuple[Certificate | None, Certificate | None]:
         """The certificates that the label holds for κ = ``bracket.lower``, and that it does not for ``bracket.upper``.
 
