@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +15,6 @@ from rescaleinv.theory.exact_svm import ExactClassifier, exact_svm
 from rescaleinv.theory.nu_margin import NuMargin
 from rescaleinv.theory.svm import minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet
-
-if TYPE_CHECKING:
-    from rescaleinv.theory.exact_nu import ExactNuClassifier
 
 # Decision values nearer to zero than this, relative to the sizes of their terms, are computed in rationals.
 _NEAR, _NEAR_WITH_NU = 1e-9, 1e-7
@@ -61,32 +57,29 @@ class ReferenceSVM:
                 values[i] = _with_its_sign(self._exact.decision_value(self._exact_point(points[i])))
         elif self.nu is not None:
             for i in np.flatnonzero(np.abs(values) <= _NEAR_WITH_NU * size):
-                ends = None if self._exact_nu is None else self._exact_nu.decision_values(self._exact_point(points[i]))
-                if ends is not None:  # the middle of the best intercepts, in units of the margin
-                    values[i] = _with_its_sign((ends[0] + ends[1]) / 2 / self._exact_nu_margin)
+                if self._exact_nu is not None:
+                    weights, intercept = self._exact_nu
+                    terms = zip(weights, self._exact_point(points[i]), strict=True)
+                    values[i] = _with_its_sign(sum((w * x for w, x in terms), intercept))
         return values
 
     @cached_property
-    def _exact_nu(self) -> ExactNuClassifier | None:
-        """The ν-SVM of the data as they were written, at the scaling that was given."""
+    def _exact_nu(self) -> tuple[list[Fraction], Fraction] | None:
+        """The ν-SVM of the data as they were written, at the scaling that was given, with a margin of 1.
+
+        Its intercept is the middle of the best ones, and where these have no end on one side, that on the other.
+        """
         from rescaleinv.theory.exact_nu import exact_nu_svm_at
 
         assert self.nu is not None
         units = [float(feature.unit) for feature in self.training_set.reading]
         try:
-            return exact_nu_svm_at(self.training_set.as_read, self.nu, units, bits=_ALL_BITS)
+            svm = exact_nu_svm_at(self.training_set.as_read, self.nu, units, bits=_ALL_BITS)
         except CertificateError:
             return None
-
-    @cached_property
-    def _exact_nu_margin(self) -> Fraction:
-        """ρ of that classifier: half of the sum of the two classes' thresholds."""
-        assert self._exact_nu is not None
-        (low, high), (other_low, other_high) = (self._exact_nu.thresholds[side] for side in (1, -1))
-        assert high is not None
-        assert other_high is not None
-        rho = (low + high + other_low + other_high) / 4
-        return rho if rho > 0 else Fraction(1)
+        at = {side: low if high is None else (low + high) / 2 for side, (low, high) in svm.thresholds.items()}
+        margin = (at[1] + at[-1]) / 2
+        return ([w / margin for w in svm.weights], (at[-1] - at[1]) / 2 / margin) if margin > 0 else None
 
     @cached_property
     def _exact(self) -> ExactClassifier:

@@ -23,7 +23,7 @@ from rescaleinv.theory.rationals import nonnegative_solution
 from rescaleinv.theory.training_set import TrainingSet
 
 # A weight that a linear program can lower by this share of the largest one is not a tie, whatever the rounding was.
-_CLEARLY_LOWER = 1e-5
+_CLEARLY_LOWER = 1e-3
 _NOISE = 1e-9
 
 
@@ -76,10 +76,7 @@ def _every_weight_is_least(svm: ExactNuClassifier) -> bool:
     training_set, caps = svm.training_set, svm.margin.exact_caps
     y = training_set.signs.tolist()
     scores = training_set.exact_margins(svm.weights, Fraction(0))
-    (low, high), (other_low, other_high) = svm.thresholds[1], svm.thresholds[-1]
-    if high is None or other_high is None:
-        return False
-    at = {1: (low + high) / 2, -1: (other_low + other_high) / 2}
+    at = {side: low if high is None else (low + high) / 2 for side, (low, high) in svm.thresholds.items()}
     on = [i for i, score in enumerate(scores) if score == at[y[i]]]
     inside = [i for i, score in enumerate(scores) if score < at[y[i]]]
     gradient = training_set.exact_gradient(svm.multipliers)
