@@ -85,7 +85,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         that are then open go to the staged engine ("auto") or are UNKNOWN ("complex").
     max_seconds : float, optional
         The same in seconds (if not given, "auto" takes 10 beyond 10 features or 100 rows); also how long
-        ``drop_rule="fewest"`` may search. Verdicts may then depend on the machine.
+        ``drop_rule="fewest"`` may search (60 if not given). Verdicts may then depend on the machine.
     n_jobs : int, optional
         Threads of the complex, processes of the others; as in joblib None is 1 and -1 all processors.
 
@@ -447,7 +447,9 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         sample_weight : sequence of numbers, optional
             What it was fitted with; a model does not keep it.
         **parameters
-            Of ``RescaleInvariantSVC``, apart from ``C``, ``nu``, ``class_weight`` and ``inconsistent``.
+            Of ``RescaleInvariantSVC``, apart from ``C``, ``nu``, ``class_weight`` and ``inconsistent``. A ``LinearSVC`` is
+            refused, as it penalises the intercept, unless ``intercept="free"`` is among them: then the SVM of the same C
+            with the hinge loss and a free intercept is certified in its place.
 
         Returns
         -------

@@ -138,27 +138,27 @@ class SeparableSubset:
 
 
 def _misclassified(training_set: TrainingSet, weights: FloatArray, time_limit: float | None) -> tuple[list[int], bool]:
-    kept = list(range(training_set.n_rows))
-    while True:
-        part = training_set.subset(kept)
-        if is_separable(part):
-            return kept, len(kept) == training_set.n_rows
+    part, kept = training_set, list(range(training_set.n_rows))
+    while True:  # the whole is known to be inseparable
         margins = standardised_margins(part, weights[kept])
         kept = _without(training_set, kept, margins, margins <= 0)
+        part = training_set.subset(kept)
+        if is_separable(part):
+            return kept, False
 
 
 def _greedy(training_set: TrainingSet, weights: FloatArray, time_limit: float | None) -> tuple[list[int], bool]:
     signs = training_set.signs
-    kept = list(range(training_set.n_rows))
-    while True:
-        part = training_set.subset(kept)
-        if is_separable(part):
-            return kept, len(kept) == training_set.n_rows
+    part, kept = training_set, list(range(training_set.n_rows))
+    while True:  # the whole is known to be inseparable
         slack = _least_total_slack(part.conditioned, part.signs.astype(float))
         worst = np.zeros(len(kept), dtype=bool)
         if len(kept) > 2:  # of two rows, one of each class, neither can go
             worst[_largest_removable(signs[kept], slack)] = True
         kept = _without(training_set, kept, -slack, worst)
+        part = training_set.subset(kept)
+        if is_separable(part):
+            return kept, False
 
 
 def _least_total_slack(rows: FloatArray, signs: FloatArray) -> FloatArray:
