@@ -2,7 +2,7 @@
 
     RESCALEINV_DATA=FOLDER python -m benchmarks.gap [--points 100] [--seconds 2] [--cpu] [--quick]
 
-Writes benchmarks/results/gap.json (not with --quick or --only). The last questions are about the rescaling radius.
+Writes benchmarks/results/gap.json (not with --quick or --only). The rescaling radius has a benchmark of its own.
 With --cpu the time limits count processor time, so that other work on the machine matters less.
 
 Training rows are drawn at random, features standardised on them (text: as counted), the points are other rows. Every
@@ -114,44 +114,6 @@ QUESTIONS = [
     ("oh10, 3,238 terms, 300 rows, C = 1, κ = 1.1", oh10, 1.1, 1.0, 0.90, "reported"),
 ]
 
-# The rescaling radius: what, data; C = 1, brackets of 10 %, up to κ = 10.
-RADII = [("Pima, half", half_of("pima_diabetes")), ("heart, half", half_of("heart_statlog"))]
-RATIO, LARGEST = 1.1, 10.0
-
-
-def ask_radius(name, make, options):
-    rows, labels, points = make(0)
-    engine = GapEngine(TrainingSet(rows, labels), 2.0, penalties=np.ones(len(rows)), time_limit=options.seconds)
-    points = points[: options.points]
-    engine.radius(points[-1:], ratio=RATIO, largest=LARGEST)  # compiled code is loaded
-    brackets, seconds = [], []
-    for point in tqdm(points, desc=name, leave=False):
-        start = clock(options)()
-        brackets += engine.radius_brackets([point], ratio=RATIO, largest=LARGEST)
-        seconds.append(clock(options)() - start)
-    ends = np.array([[bracket.lower, bracket.upper] for bracket in brackets])
-    beyond = ends[:, 0] >= LARGEST
-    narrow = beyond | (ends[:, 1] <= ends[:, 0] * RATIO * (1 + 1e-9))
-    certificates = 0
-    for point, bracket in list(zip(points, brackets, strict=True))[::8]:
-        for certificate in engine.radius_certificates(point, bracket):
-            if certificate is not None:
-                check(certificate.to_json())
-                certificates += 1
-    return {
-        "question": f"radius: {name}",
-        "points": len(points),
-        "narrow": float(narrow.mean()),
-        "narrow_wanted": 0.9,
-        "beyond_largest": float(beyond.mean()),
-        "widths_of_the_others": [float(width) for width in (ends[~narrow, 1] / ends[~narrow, 0]) if np.isfinite(width)],
-        "no_upper_end": int((np.isinf(ends[:, 1]) & ~beyond).sum()),
-        "certificates_checked": certificates,
-        "mean_s": float(np.mean(seconds)),
-        "median_s": float(np.median(seconds)),
-        "longest_s": float(np.max(seconds)),
-    }
-
 
 def clock(options):
     return time.process_time if options.cpu else time.perf_counter
@@ -253,7 +215,7 @@ def main():
         options.points, options.draws = min(options.points, 8), 1
     if options.cpu:
         tree.time = SimpleNamespace(monotonic=time.process_time)
-    results, radii = [], []
+    results = []
     print(
         f"{'question':45s} {'decided':>8s} {'wanted':>7s} {'median':>9s} {'mean':>9s} {'wrong':>6s} {'check/find':>10s}"
     )
@@ -272,18 +234,9 @@ def main():
             f"{row['mean_ms']:6.0f} ms {row['contradictions']:6d} {'' if ratio is None else format(ratio, '10.2f')}",
             flush=True,
         )
-    for name, make in RADII:
-        if not options.only or options.only in f"radius: {name}":
-            radii.append(ask_radius(name, make, options))
-            row = radii[-1]
-            print(
-                f"{row['question']:45s} {row['narrow']:8.1%} {row['narrow_wanted']:7.0%} {row['median_s'] * 1e3:6.1f} ms "
-                f"{row['mean_s'] * 1e3:6.0f} ms; widths of the others {row['widths_of_the_others']}",
-                flush=True,
-            )
     if not (options.only or options.quick):
         settings = {"seconds_per_point": options.seconds, "processor_time": options.cpu}
-        write_result("gap", {**settings, "questions": results, "radii": radii})
+        write_result("gap", {**settings, "questions": results})
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ Importing the package loads the standard library only; each public name brings i
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # public name -> the module that defines it
 _HOMES = {
@@ -28,6 +28,8 @@ _HOMES = {
     "certify": "estimators.svc",
     "RescaleInvariantOneVsOne": "estimators.multiclass",
     "RescaleInvariantOneVsRest": "estimators.multiclass",
+    "ClassSets": "estimators.class_sets",
+    "triage": "estimators.triage_table",
     "Audit": "audit.result",
     "diagnose": "audit.diagnosis",
     "multiplicity": "audit.multiplicities",
@@ -68,6 +70,7 @@ __all__ = [
     "BatchSummary",
     "Certificate",
     "CertificateError",
+    "ClassSets",
     "ComplexEngine",
     "DatasetUnavailableError",
     "GapEngine",
@@ -110,6 +113,7 @@ __all__ = [
     "scaling_audit",
     "separable_subset",
     "strong_report",
+    "triage",
     "verdict_confusion",
     "write_report",
 ]
@@ -158,8 +162,10 @@ if TYPE_CHECKING:
         RescaleInvError,
         SolverError,
     )
+    from rescaleinv.estimators.class_sets import ClassSets
     from rescaleinv.estimators.multiclass import RescaleInvariantOneVsOne, RescaleInvariantOneVsRest
     from rescaleinv.estimators.svc import RescaleInvariantSVC, certify
+    from rescaleinv.estimators.triage_table import triage
     from rescaleinv.metrics import StrongReport, mean_report, strong_report, verdict_confusion
     from rescaleinv.theory.invariance import check_invariance
     from rescaleinv.theory.nu_margin import least_nu, nu_of

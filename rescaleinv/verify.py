@@ -1515,8 +1515,11 @@ class _NuMargin:
             self.caps = [_product(weight, 1 / total) for weight in weights]
         self.scope = Scope(nu=nu, row_weights=None if weights is None else tuple(weights))
 
-    def values(self, record: Any, what: str, training: _Training, point: list[Fraction]) -> tuple[Fraction, Fraction]:
-        """The least and the largest decision value of the optimal classifiers at a rescaling, up to a common factor.
+    def values(
+        self, record: Any, what: str, training: _Training, point: list[Fraction]
+    ) -> tuple[Fraction | None, Fraction | None]:
+        """The least and the largest decision value of the optimal classifiers at a rescaling, up to a common factor; None
+        where there is no bound, because every row of a class is at its cap.
 
         The multipliers must be optimal there; no intercept is stated, since all optimal ones follow.
         """
@@ -1541,18 +1544,18 @@ class _NuMargin:
         _require(any(weights), f"{what}: all weights are 0, so that the reduced hulls meet")
         classifier, denominator = _over_one_denominator(_in_units([*weights, Fraction(0)], training.units))
         _spend(len(rows) * n * _steps(training.words, _words(*classifier)))
-        ends: dict[int, tuple[int, int]] = {}
+        ends: dict[int, tuple[int, int | None]] = {}
         scores = [_dot(row, classifier) for row in rows]
         for side in (1, -1):
             members = [i for i, y in enumerate(training.labels) if y == side]
             least = max(scores[i] for i in members if i in multipliers)
-            above = [scores[i] for i in members if multipliers.get(i, Fraction(0)) < self.caps[i]]
-            _require(bool(above), f"{what}: every row of a class is at its cap, so that the intercept has no bound")
-            _require(least <= min(above), f"{what}: the multipliers are not optimal at this rescaling")
-            ends[side] = least, min(above)
+            above = min((scores[i] for i in members if multipliers.get(i, Fraction(0)) < self.caps[i]), default=None)
+            _require(above is None or least <= above, f"{what}: the multipliers are not optimal at this rescaling")
+            ends[side] = least, above
         score = _total(_product(w, x) for w, x in zip(weights, point, strict=True))
-        lowest = _total([score, Fraction(ends[-1][0] - ends[1][1], 2 * denominator)])
-        highest = _total([score, Fraction(ends[-1][1] - ends[1][0], 2 * denominator)])
+        (low, high), (other_low, other_high) = ends[1], ends[-1]
+        lowest = None if high is None else _total([score, Fraction(other_low - high, 2 * denominator)])
+        highest = None if other_high is None else _total([score, Fraction(other_high - low, 2 * denominator)])
         return lowest, highest
 
 
@@ -1561,9 +1564,15 @@ def _check_nu_two_rescalings(evidence: Any, claim: str, point: list[Fraction], t
     _, record, positive, negative = _fields(evidence, "evidence", "kind margin positive negative")
     margin = _NuMargin(record, training)
     lowest, _largest = margin.values(positive, "evidence.positive", training, point)
-    _require(lowest >= 0, "evidence.positive does not label the point positive with every optimal intercept")
+    _require(
+        lowest is not None and lowest >= 0,
+        "evidence.positive does not label the point positive with every optimal intercept",
+    )
     _least, highest = margin.values(negative, "evidence.negative", training, point)
-    _require(highest < 0, "evidence.negative does not label the point negative with every optimal intercept")
+    _require(
+        highest is not None and highest < 0,
+        "evidence.negative does not label the point negative with every optimal intercept",
+    )
     return margin.scope
 
 
@@ -1573,7 +1582,7 @@ def _check_nu_tree(evidence: Any, claim: str, point: list[Fraction], training: _
     _, record, classifier, tree = _fields(evidence, "evidence", "kind margin classifier tree")
     margin = _NuMargin(record, training)
     lowest, highest = margin.values(classifier, "evidence.classifier", training, point)
-    has_sign = lowest > 0 if claims[claim] > 0 else highest < 0
+    has_sign = lowest is not None and lowest > 0 if claims[claim] > 0 else highest is not None and highest < 0
     _require(has_sign, "evidence.classifier does not have the sign of the claim at the point")
     _require_excluded(tree, _PointInTree(training, point, margin.caps))
     return margin.scope

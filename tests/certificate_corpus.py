@@ -221,21 +221,20 @@ def tree_with_directions():
 
 
 def nu_tree_with_directions():
-    """The same rows twice with nu = 1/4, so that each cap is 1: the same tree, with prices shared by equal rows."""
+    """The same rows three times with nu = 5/12, so that each cap is 2/5: the same tree, with prices shared by equal rows."""
     content = copy.deepcopy(tree_with_directions())
-    rows, labels = [["1", "1"], ["-1", "-1"]] * 2, [1, -1] * 2
+    rows, labels = [["1", "1"], ["-1", "-1"]] * 3, [1, -1] * 3
     content["training"] |= {"rows": rows, "labels": labels}
-    quarter = {str(i): "1/4" for i in range(4)}
-    nothing = {"r": {str(i): "1" for i in range(4)}, "v": {}}
+    nothing = {"r": {str(i): "2/5" for i in range(6)}, "v": {}}
     one_side = [{"h": {"0": "1", "1": "-1"}}, nothing]
     other_side = [{"h": {"0": "-1", "1": "1"}}, nothing]
-    positive, negative = ({"r": {str(i): "3/4" for i in (k, k + 2)}, "v": {}} for k in (0, 1))
-    short = [{"r": {**positive["r"], "0": "3/2"}, "v": {}}]
+    positive, negative = ({"r": {str(i): "2/5" for i in (k, k + 2, k + 4)}, "v": {}} for k in (0, 1))
+    short = [{"r": {**positive["r"], "0": "1/2"}, "v": {}}]
     tree = [["sign", 0], ["sign", 1], ["cap", 0], positive, *short, *one_side]
     tree += [["sign", 1], *other_side, ["row", 1], negative, negative]
     content["claim"] += " with nu"
-    margin = {"nu": "1/4", "row_weights": None}
-    classifier = {"multipliers": quarter, "inverse_squared_rescaling": ["1", "1"]}
+    margin = {"nu": "5/12", "row_weights": None}
+    classifier = {"multipliers": {str(i): "1/6" for i in range(6)}, "inverse_squared_rescaling": ["1", "1"]}
     content["evidence"] = {"kind": "nu-tree", "margin": margin, "classifier": classifier, "tree": tree}
     with_hashes(content)
     return content

@@ -565,6 +565,8 @@ def exclude(entry, node, rows, g, caps):
 
 # 10. with nu
 
+INFINITY = float("inf")
+
 
 def least_gradient(v, node, rows, g, caps):
     """The least v.mu over what a node allows, None if that is nothing: the price of a class's last row is tried for each."""
@@ -609,11 +611,11 @@ def with_nu(record, rows, p, caps):
     for label in (1, -1):
         mine = [i for i in range(rows.m) if rows.y[i] == label]
         need(sum(a[i] for i in mine) == Fraction(1, 2))
-        need(any(a[i] < caps[i] for i in mine))
         low[label] = max(label * dot(w, rows.x[i]) for i in mine if a[i] > 0)
-        high[label] = min(label * dot(w, rows.x[i]) for i in mine if a[i] < caps[i])
+        high[label] = min((label * dot(w, rows.x[i]) for i in mine if a[i] < caps[i]), default=INFINITY)
         need(low[label] <= high[label])
-    return dot(w, p) + (low[-1] - high[1]) / 2, dot(w, p) + (high[-1] - low[1]) / 2
+    least = -INFINITY if high[1] == INFINITY else dot(w, p) + (low[-1] - high[1]) / 2
+    return least, INFINITY if high[-1] == INFINITY else dot(w, p) + (high[-1] - low[1]) / 2
 
 
 def nu_two_rescalings(evidence, rows, p):

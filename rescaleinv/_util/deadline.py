@@ -26,19 +26,19 @@ class Deadline:
         self.seconds: float = seconds
         self.interrupted: bool = False
         self.is_share: bool = False  # of a longer run
-        self._outer = outer
+        self.outer = outer
 
     def left(self) -> float:
         """Seconds until the end; 0 when it is over."""
         if self.interrupted:
             return 0.0
         own = max(self.seconds - (time.monotonic() - self.started), 0.0)
-        return own if self._outer is None else min(own, self._outer.left())
+        return own if self.outer is None else min(own, self.outer.left())
 
     def why(self) -> str:
         """Why there is no time left, for the reasons of verdicts."""
-        if self._outer is not None and self._outer.left() == 0:
-            return self._outer.why()
+        if self.outer is not None and self.outer.left() == 0:
+            return self.outer.why()
         if self.interrupted:
             return "the run was interrupted"
         if self.is_share:
@@ -88,6 +88,21 @@ def share_of_run(share: float) -> Iterator[None]:
     with run_within(None if math.isinf(left) else max(share * left, 1e-3)) as deadline:
         deadline.is_share = True
         yield
+
+
+@contextmanager
+def uncounted() -> Iterator[None]:
+    """Work that no budget pays for, such as compiling: the clock of the present run stands still."""
+    deadline = _current.get()
+    begun = time.monotonic()
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+        while deadline is not None:
+            deadline.started += time.monotonic() - begun
+            deadline = deadline.outer
 
 
 @contextmanager

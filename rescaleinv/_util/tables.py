@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from rescaleinv._util.csv_format import CsvFormat, csv_format
 from rescaleinv._util.files import checked_path, replacing
-from rescaleinv.errors import InputError
+from rescaleinv.errors import InputError, MissingPackageError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 READ_ENDINGS = (".csv", ".tsv", ".txt", ".parquet")
-ENDINGS = (".csv", ".tsv", ".parquet")
+ENDINGS = (".csv", ".tsv", ".parquet", ".json")
 # What stands for a missing value, apart from an empty cell.
 MISSING = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "<NA>", "#N/A", "?")
 # A first line that is longer than this is not one of column names.
@@ -63,7 +63,10 @@ def read_table(path: str | Path, text: str | None = None, reading: Reading | Non
     """
     ending = check_table_name(path, READ_ENDINGS)
     _require_readable(path)
-    import pandas as pd
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise MissingPackageError(f"{path}: a table", "pandas") from error
 
     try:
         table = pd.read_parquet(path) if ending == ".parquet" else _read_csv(path, text, reading or Reading())
@@ -162,6 +165,13 @@ def require_exact(pairs: Iterable[tuple[int, float]], name: str, where: str) -> 
             )
 
 
+def _to_parquet(table: pd.DataFrame, buffer: io.BytesIO, path: str | Path) -> None:
+    try:
+        table.to_parquet(buffer, index=False)
+    except ImportError as error:
+        raise MissingPackageError(f"{path}: a Parquet file", "pyarrow", '"rescaleinv[parquet]"') from error
+
+
 def write_table(table: pd.DataFrame, path: str | Path, *, escape_formulas: bool = False) -> None:
     """Write a table, whole or not at all.
 
@@ -172,7 +182,9 @@ def write_table(table: pd.DataFrame, path: str | Path, *, escape_formulas: bool 
     _require_distinct_columns(list(table.columns), path)
     buffer = io.BytesIO()
     if ending == ".parquet":
-        table.to_parquet(buffer, index=False)
+        _to_parquet(table, buffer, path)
+    elif ending == ".json":
+        buffer.write(table.to_json(orient="records", double_precision=15, force_ascii=False, indent=1).encode() + b"\n")
     else:
         written = _without_formulas(table) if escape_formulas else table
         written.to_csv(buffer, index=False, sep="\t" if ending == ".tsv" else ",")

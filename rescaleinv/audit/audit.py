@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -138,7 +139,7 @@ def scaling_audit(
         diagnosis = diagnose(None, X_train, y_train, X_test, progress=progress) if wanted else None
     return Audit(
         model=model,
-        verdicts=verdicts,
+        verdicts=replace(verdicts, classes=names),
         values=values,
         scalings=results,
         alone=alone,

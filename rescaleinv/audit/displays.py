@@ -185,6 +185,8 @@ class FeatureShareDisplay:
         places = np.arange(len(self.order_))
         for k, (label, (column, colour, hatch)) in enumerate(columns.items()):
             values = np.nan_to_num(shares[column].to_numpy(dtype=float)[self.order_])
+            if not values.any():  # nothing to draw, and nothing for the legend
+                continue
             shift = (k - (len(columns) - 1) / 2) * height
             ax.barh(places + shift, values, height, color=colour, hatch=hatch, edgecolor="white", lw=0.3, label=label)
         neutral = float(self.audit.verdicts.neutral.mean())

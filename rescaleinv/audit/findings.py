@@ -78,6 +78,9 @@ def _verdicts(audit: Audit) -> Iterator[Finding]:
             numbers,
         )
         return
+    if unknown and not (neutral or strong):
+        yield _undecided(audit, numbers)
+        return
     yield Finding(
         "verdicts",
         f"{neutral} of {n} {noun} ({percent(neutral / n)}) are neutral: whether such a one is called {positive} or "
@@ -91,13 +94,16 @@ def _verdicts(audit: Audit) -> Iterator[Finding]:
         numbers,
     )
     if unknown:
-        text = f"{unknown} of {n} {noun} ({percent(unknown / n)}) could not be decided."
-        changed = int((verdicts.unknown & audit.changed).sum())
-        if changed:
-            text += (
-                f" {changed} of these depend on the scaling all the same: rescalings that were tried give both labels."
-            )
-        yield Finding("verdicts", text, {**numbers, "changed": changed}, alarm=True)
+        yield _undecided(audit, numbers)
+
+
+def _undecided(audit: Audit, numbers: dict[str, Any]) -> Finding:
+    n, unknown = len(audit), int(audit.verdicts.unknown.sum())
+    text = f"{unknown} of {n} {audit.noun} ({percent(unknown / n)}) could not be decided."
+    changed = int((audit.verdicts.unknown & audit.changed).sum())
+    if changed:
+        text += f" {changed} of these depend on the scaling all the same: rescalings that were tried give both labels."
+    return Finding("verdicts", text, {**numbers, "changed": changed}, alarm=True)
 
 
 def _multiplicity(audit: Audit) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ _SECONDS = 1.0
 # How near to each other the certified and the refuted κ of a point are brought.
 _RATIO = 1.1
 # Up to which κ they are looked for.
-_LARGEST = 100.0
+_LARGEST = 10.0
 # Of the time for questions about limited units, the radii may take this share.
 _SHARE_OF_RADII = 0.75
 

@@ -239,6 +239,12 @@ class Audit:
             return np.full(len(self.feature_names), np.nan if self.limited is None else 0.0)
         return self.limited.kept / (len(self) * self.limited.share)
 
+    def words(self, code: int) -> str:
+        """A verdict in the names of the classes: "benign whatever the scaling"."""
+        if code == Verdict.NEUTRAL:
+            return "depends on the scaling"
+        return "not decided" if code == Verdict.UNKNOWN else f"{self.class_name(code)} whatever the scaling"
+
     def class_name(self, sign: int) -> str:
         """The name of the class that a sign stands for; "" for none."""
         return self.class_names[sign > 0] if sign else ""

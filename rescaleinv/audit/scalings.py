@@ -68,6 +68,32 @@ def named_scalings() -> dict[str, Any]:
     }
 
 
+_MEANINGS = {
+    RAW: "nothing: the features as they are in the table",
+    "z-score": "subtracts the mean, divides by the standard deviation",
+    "min-max": "brings the training values of each feature into [0, 1]",
+    "max-abs": "divides by the largest absolute value",
+    "robust": "subtracts the median, divides by the range of the middle half",
+    "logarithm": "the logarithm of features with positive values",
+    "BNS": "weights features by how well they separate the classes (bi-normal separation)",
+    "Fisher": "weights features by how well they separate the classes (Fisher's ratio)",
+    "shaped": "replaces values by an estimate of the class probability near them",
+    "best by Fisher": "keeps the features with the best Fisher ratio",
+    "best by presence": "keeps features by whether a value is zero or not",
+    "best by information": "keeps the features with most information about the class",
+    "best by CMIM": "keeps features that tell most beyond those kept before",
+}
+
+
+def meaning_of(name: str) -> str:
+    """What a scaling does, in words, if it is one of those that are tried by themselves; else "".
+
+    >>> meaning_of("z-score")
+    'subtracts the mean, divides by the standard deviation'
+    """
+    return _MEANINGS.get(name, "")
+
+
 def checked_scalings(scalings: Any) -> dict[str, Any]:
     """The scalings to try, by name, with the features as they are given first."""
     if scalings is None:

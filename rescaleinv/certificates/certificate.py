@@ -132,12 +132,34 @@ class Witness:
     >>> witness = clf.certify([[-1, 4]]).witness(0)
     >>> witness.positive.shape, witness.certificate.claim
     ((2,), 'neutral')
+    >>> print(Witness(np.array([1, 1, 1]), np.array([4, 4, 1 / 64]), witness.certificate, ("age", "size", "nucleoli")))
+    positive with the features as they are given; negative with nucleoli divided by 256
     """
 
     positive: npt.NDArray[np.float64]
     negative: npt.NDArray[np.float64]
     certificate: Certificate
     feature_names: tuple[str, ...] | None = None
+
+    def words(self, factors: npt.NDArray[np.float64]) -> str:
+        """One of the two rescalings as one says it: "age times 2, nucleoli divided by 256".
+
+        Where every rescaling is considered a common factor of all features changes nothing, and the factor that most of
+        them have is left out.
+        """
+        relative = np.asarray(factors, dtype=float)
+        if self.certificate.claim == "neutral":
+            relative = relative / np.sort(relative)[(len(relative) - 1) // 2]
+        names = self.feature_names or tuple(f"feature {j}" for j in range(len(relative)))
+        parts = [
+            f"{name} {'times' if factor > 1 else 'divided by'} {max(factor, 1 / factor):.3g}"
+            for name, factor in zip(names, relative.tolist(), strict=True)
+            if not 0.999 < factor < 1.001
+        ]
+        return ", ".join(parts) or "the features as they are given"
+
+    def __str__(self) -> str:
+        return f"positive with {self.words(self.positive)}; negative with {self.words(self.negative)}"
 
     def _repr_html_(self) -> str:
         names = self.feature_names or [f"feature {j}" for j in range(len(self.positive))]

@@ -89,7 +89,7 @@ def audit_rows(tables: LabelledTables, options: argparse.Namespace) -> int:
                 estimator=RescaleInvariantSVC(
                     engine=options.engine,
                     time_limit=options.time_limit,
-                    n_jobs=-1,
+                    n_jobs=options.jobs,
                     **margin_parameters(options, tables.classes),
                 ),
                 class_names=names,

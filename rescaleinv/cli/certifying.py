@@ -34,7 +34,7 @@ COMPLEX_FILE, CERTIFICATES_FILE = "complex.jsonl", "certificates.jsonl"
 # Of the budget the verdicts may take this share; the rest is for the question how far labels hold.
 _SHARE_OF_VERDICTS = 0.5
 # How near to each other the ends of a radius are brought, up to where it is looked for, and seconds per row.
-_RATIO, _LARGEST, _SECONDS = 1.1, 100.0, 1.0
+_RATIO, _LARGEST, _SECONDS = 1.1, 10.0, 1.0
 
 
 def certify_rows(tables: LabelledTables, options: argparse.Namespace) -> None:
@@ -64,7 +64,7 @@ def fitted(tables: LabelledTables, options: argparse.Namespace, *, scale_range: 
         engine=options.engine,
         time_limit=options.time_limit,
         groups=groups_of(options, tables),
-        n_jobs=-1,
+        n_jobs=options.jobs,
         **margin_parameters(options, tables.classes),
     )
     with warnings.catch_warnings(record=True) as caught:

@@ -10,11 +10,13 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 
-from rescaleinv.cli.options import audit, certify, demo, diagnose, verify
+from rescaleinv.cli.options import audit, batch, certify, completion, demo, diagnose, fit, radius, verify, warm
+from rescaleinv.cli.options.streams import add_streams
+from rescaleinv.cli.streams import standard_streams
 from rescaleinv.cli.terminal import PrintableStream, printable
 
 # In the order of the help; each module adds the parser of one command.
-COMMANDS = (demo, certify, audit, diagnose, verify)
+COMMANDS = (demo, certify, audit, diagnose, fit, radius, batch, verify, warm, completion)
 
 _EXAMPLES = """\
 examples:
@@ -25,6 +27,9 @@ examples:
   rescaleinv audit train.csv test.csv --label ill --html audit.html
                                                              what scaling does to the answers, as a page to look at
   rescaleinv diagnose train.csv test.csv --label ill         why do labels change when a scaler is added?
+  rescaleinv fit train.csv --label ill --out model.npz       a model in a file, for radius, batch and Python
+  rescaleinv radius model.npz test.csv --out -               how wrong may units be before each label can change?
+  rescaleinv batch model.npz rows/*.parquet --out verdicts   verdicts of files that are larger than memory
   rescaleinv verify proof/complex.jsonl proof/certificates.jsonl
                                                              check the proofs, in exact arithmetic
 """
@@ -42,6 +47,9 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for command in COMMANDS:
         command.add_parser(commands)
+    for name, subparser in commands.choices.items():
+        if name != "verify":  # it stands alone
+            add_streams(subparser)
     return parser
 
 
@@ -89,7 +97,8 @@ def _work(options: argparse.Namespace) -> int:
 
     module, _, function = options.work.partition(":")
     try:
-        code: int | None = getattr(importlib.import_module(module), function)(options)
+        with standard_streams(options):
+            code: int | None = getattr(importlib.import_module(module), function)(options)
     except (RescaleInvError, OSError, MemoryError) as error:
         if isinstance(error, BrokenPipeError):
             raise

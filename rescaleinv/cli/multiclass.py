@@ -35,7 +35,7 @@ def certify_classes(tables: LabelledTables, options: argparse.Namespace) -> None
         engine=options.engine,
         time_limit=options.time_limit,
         groups=groups_of(options, tables),
-        n_jobs=-1,
+        n_jobs=options.jobs,
         **margin_parameters(options, tables.classes),
     )
     print(

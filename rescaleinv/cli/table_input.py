@@ -79,7 +79,7 @@ class LabelledTables:
 
 def read_labelled(options: argparse.Namespace) -> LabelledTables:
     """Read TRAIN and TEST as the options about tables say."""
-    reading = Reading(_SEPARATORS.get(options.sep, options.sep), options.decimal, tuple(options.na))
+    reading = reading_of(options)
     train, test = (_read(path, options.label, reading) for path in (options.train, options.test))
     require_columns(train, [options.label], options.train)
     keep = named_columns(options.keep, list(test.columns), "--keep", options.test)
@@ -97,7 +97,7 @@ def read_labelled(options: argparse.Namespace) -> LabelledTables:
     tell_identifiers(train, [name for name in names if name not in made])
     classes, labels, truth = _classes(train[options.label], test, options)
     train_rows, kept_rows = _training_rows(train[names], labels, options)
-    points = _exact_numbers(test[names], options.test)
+    points = exact_numbers(test[names], options.test)
     if fill:
         points = np.where(np.isnan(points), np.median(train_rows, axis=0), points)
     reasons = unusable_rows(points)
@@ -120,6 +120,11 @@ def read_labelled(options: argparse.Namespace) -> LabelledTables:
         without_units=sorted({*made, *without_units(train, names)}, key=names.index),
         keep=keep,
     )
+
+
+def reading_of(options: argparse.Namespace) -> Reading:
+    """How files are written, as the options say."""
+    return Reading(_SEPARATORS.get(options.sep, options.sep), options.decimal, tuple(options.na))
 
 
 def _read(path: str, label: str, reading: Reading) -> pd.DataFrame:
@@ -223,7 +228,7 @@ def _training_rows(
     return as_matrix(features.fillna(features.median()), what=options.train), np.arange(len(features))
 
 
-def _exact_numbers(features: pd.DataFrame, path: str) -> FloatArray:
+def exact_numbers(features: pd.DataFrame, path: str) -> FloatArray:
     """The points with nan where a value is missing: one hole does not spoil a whole table."""
     for name in features.columns:
         if features[name].dtype.kind in "iu":

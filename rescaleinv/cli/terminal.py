@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import unicodedata
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 _LINES = "\n\t"
 # These turn the order of what follows them around.
@@ -40,6 +40,10 @@ class PrintableStream(io.TextIOBase):
 
     def flush(self) -> None:
         self._stream.flush()
+
+    @property
+    def buffer(self) -> BinaryIO:
+        return self._stream.buffer
 
     def isatty(self) -> bool:
         return self._stream.isatty()

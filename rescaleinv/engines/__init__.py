@@ -187,6 +187,12 @@ class Engine(ABC):
         """For each point [certified κ, refuted κ]: its label holds for all τ in [1/κ, κ], and does not."""
         raise NotAvailableError(f"the engine {self.name!r} does not find how far a label holds")
 
+    def radius_certificates_of(
+        self, point: FloatArray, *, ratio: float = 1.01, largest: float = 1000.0
+    ) -> tuple[Certificate | None, Certificate | None]:
+        """The certificates of both ends of the radius of a point (a table of one row); None where there is no such end."""
+        raise NotAvailableError(f"the engine {self.name!r} does not find how far a label holds")
+
     def extremes(self) -> Extremes | None:
         """All extreme classifiers where the engine enumerates them and was not stopped, else None."""
         return None

@@ -51,6 +51,15 @@ def certifying(kind: Any, model: Any, X: Any, y: Any, sample_weight: Any, parame
         before = model[:-1]
         inner = certifying(kind, model[-1], before.transform(X) if len(before) else X, y, sample_weight, parameters)
         return Pipeline([*model.steps[:-1], (model.steps[-1][0], inner)])
+    intercept = parameters.pop("intercept", None)
+    if intercept not in (None, "free"):
+        raise InputError(f"intercept is {intercept!r}; 'free' is needed, or nothing")
+    if isinstance(model, LinearSVC):
+        return _of_linear_svc(kind, model, X, y, sample_weight, intercept, parameters)
+    if intercept is not None:
+        raise InputError(
+            f"intercept='free' is for a LinearSVC: the intercept of a {type(model).__name__} is free already"
+        )
     _require_supported(model)
     features = as_matrix(X, n_features=model.n_features_in_)
     weights = _row_weights(model, features, y, sample_weight)
@@ -62,10 +71,41 @@ def certifying(kind: Any, model: Any, X: Any, y: Any, sample_weight: Any, parame
     return found
 
 
+def _of_linear_svc(
+    kind: Any, model: LinearSVC, X: Any, y: Any, sample_weight: Any, intercept: str | None, parameters: dict[str, Any]
+) -> Any:
+    """Refused, with the size of the difference; with ``intercept="free"`` the SVM of the same C whose intercept is free."""
+    from rescaleinv.estimators.objectives import compare_with_optimum  # which knows our own estimator too
+
+    check_is_fitted(model)
+    features = as_matrix(X, n_features=model.n_features_in_)
+    if intercept is None:
+        said = f"a LinearSVC can't be taken over: {_OF_LINEAR_SVC}, or say intercept='free' to have that SVM certified"
+        try:
+            check = compare_with_optimum(model, X, y)
+        except InputError:  # weights, or another penalty: how far it is off is not known
+            raise InputTypeError(said) from None
+        signs, _ = as_labels(y, len(features), positive=model.classes_[1])
+        free = soft_margin_svm(TrainingSet(features, signs, positive=1), float(model.C))
+        labels = features @ free.weights + free.intercept >= 0
+        differ = int((labels != (model.decision_function(features) >= 0)).sum())
+        raise InputTypeError(
+            f"{said}. Of its {len(labels)} training rows {differ} get another label from the SVM with a free intercept; "
+            f"{check}"
+        )
+    if model.class_weight is not None:
+        raise InputError("the LinearSVC has a class_weight; fit SVC(kernel='linear', class_weight=…) and give that")
+    weights = checked_weights(sample_weight, features)
+    training_set, used = _training_set(features, y, weights)
+    if parameters.get("scale_range") is not None:
+        margin = {"C": float(model.C)}
+    else:
+        margin = {"nu": float(nu_at_rows(training_set, training_set.features, float(model.C), used))}
+    return kind(**margin, **parameters).fit(X, y, sample_weight)
+
+
 def _require_supported(model: Any) -> None:
     name = type(model).__name__
-    if isinstance(model, LinearSVC):
-        raise InputTypeError(f"a LinearSVC can't be taken over: {_OF_LINEAR_SVC}")
     if not isinstance(model, SVC | NuSVC):
         raise InputTypeError(
             f"a {name} was given, which has another objective; a fitted SVC(kernel='linear') or NuSVC(kernel='linear') is "
@@ -139,9 +179,13 @@ def _require_optimum(model: Any, training_set: TrainingSet, weights: FloatArray,
     allowed = 2 * tolerance * C * float(weights.sum()) + _SAME * least
     if found - least > allowed:
         stopped = f" (it stopped at max_iter={model.max_iter})" if model.fit_status_ else ""
+        rows = training_set.features
+        theirs = rows @ _coefficients(model) + float(model.intercept_[0]) >= 0
+        differ = int((theirs != (rows @ best.weights + best.intercept >= 0)).sum())
         raise InputError(
             f"the {type(model).__name__} is not the SVM of these rows: its objective is {found:.6g}, and that of the SVM "
-            f"trained again {least:.6g}{stopped}. Give the rows, labels and weights that it was fitted to; if they are, it "
+            f"trained again {least:.6g}{stopped}; {differ} of {len(rows)} labels of the rows differ. "
+            "Give the rows, labels and weights that it was fitted to; if they are, it "
             "has not converged: scale the features or raise max_iter"
         )
     return allowed

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rescaleinv._util.deadline import is_over
+from rescaleinv._util.deadline import is_over, share_of_run
 from rescaleinv._util.types import FloatArray
+from rescaleinv.certificates.certificate import Certificate
 from rescaleinv.engines.choice import EngineChoice, choose_engine
 from rescaleinv.engines.forced_label import has_forced_label
 from rescaleinv.estimators.fitted import Fitted
@@ -22,6 +23,8 @@ _NOT_FROZEN = (0.5, 2.0)
 
 # Points are handed over by so many when a run has a budget.
 _AT_A_TIME = 8
+# These may take so many times their share of what is left.
+_MORE_THAN_FAIR = 3
 
 
 def radius_search(model: Any, *, frozen: npt.NDArray[np.bool_] | None = None, **changed: Any) -> RadiusSearch:
@@ -63,6 +66,12 @@ class RadiusSearch:
             return np.empty((0, 2))
         return self._limited.engine.radius(points, ratio=ratio, largest=largest)
 
+    def certificates(
+        self, point: FloatArray, *, ratio: float, largest: float
+    ) -> tuple[Certificate | None, Certificate | None]:
+        """That the label of a point (a table of one row) holds for the certified κ, and that it does not for the refuted."""
+        return self._limited.engine.radius_certificates_of(point, ratio=ratio, largest=largest)
+
     def within_run(
         self, points: FloatArray, *, ratio: float, largest: float, report: Callable[[int], None]
     ) -> FloatArray:
@@ -72,7 +81,9 @@ class RadiusSearch:
             if is_over():
                 break
             part = slice(start, start + _AT_A_TIME)
-            found[part] = self.of_changeable(points[part], ratio=ratio, largest=largest)
+            # hard points at the beginning leave time for those at the end
+            with share_of_run(min(_MORE_THAN_FAIR * _AT_A_TIME / (len(points) - start), 1.0)):
+                found[part] = self.of_changeable(points[part], ratio=ratio, largest=largest)
             report(min(start + _AT_A_TIME, len(points)))
         return found
 

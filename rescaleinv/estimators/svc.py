@@ -18,6 +18,7 @@ from rescaleinv._util.deadline import run_within
 from rescaleinv._util.frames import FrameKind
 from rescaleinv._util.parameters import checked_limit, checked_n_jobs, checked_time_limit
 from rescaleinv._util.types import FloatArray, IntArray
+from rescaleinv.certificates.certificate import Certificate
 from rescaleinv.engines import Engine, owned
 from rescaleinv.engines.choice import EngineChoice, check_engine_name
 from rescaleinv.errors import InputError, NotAvailableError
@@ -30,6 +31,7 @@ from rescaleinv.estimators.saving import reading_model, write_model
 from rescaleinv.theory.inputs import as_labels, as_matrix
 from rescaleinv.theory.invariance import check_invariance
 from rescaleinv.theory.scale_range import as_groups, as_scale_range
+from rescaleinv.theory.separability import check_rule
 from rescaleinv.theory.training_set import TrainingSet, check_read_as
 from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights, with_class_weights
 from rescaleinv.verdict import Verdicts
@@ -64,7 +66,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         elsewhere; for a limited ``scale_range`` it takes "gap". "milp" is the paper's method, for comparison (its
         solver may be named: "milp:highs", "milp:ortools", "milp:ortools:highs", "milp:pulp"). ``engine_`` says which
         engine it is and why.
-    inconsistent : {"soft", "drop", "raise"}, default="drop"
+    inconsistent : {"soft", "drop", "raise"}, default="soft"
         What is done where a hard margin is asked for (no C, no ``nu``) and no hyperplane separates the classes. "soft":
         the soft margin with ``nu="auto"``, no row left out. "drop", the paper's way: leave rows out, with a warning that
         names them, but never the last row of a class. "raise": an ``InseparableError``.
@@ -84,7 +86,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         that are then open go to the staged engine ("auto") or are UNKNOWN ("complex").
     max_seconds : float, optional
         The same in seconds (if not given, "auto" takes 10 beyond 10 features or 100 rows); also how long
-        ``drop_rule="fewest"`` may search. Verdicts may then depend on the machine.
+        ``drop_rule="fewest"`` may search (60 if not given). Verdicts may then depend on the machine.
     n_jobs : int, optional
         Threads of the complex, processes of the others; as in joblib None is 1 and -1 all processors.
 
@@ -146,7 +148,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         C: float = float("inf"),
         nu: float | str | None = None,
         engine: str = "auto",
-        inconsistent: str = "drop",
+        inconsistent: str = "soft",
         time_limit: float | None = 5.0,
         *,
         drop_rule: str = "misclassified",
@@ -226,6 +228,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_margin(self.C, self.nu, self.inconsistent)
+        check_rule(self.drop_rule)
         for name in ("time_limit", "max_seconds"):
             checked_time_limit(getattr(self, name), name)
         checked_limit(self.max_vertices, "max_vertices")
@@ -345,21 +348,24 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         verdicts = self.certify(X)
         return np.column_stack([~verdicts.strongly_positive, ~verdicts.strongly_negative])
 
-    def rescaling_radius(self, X: Any, *, ratio: float = 1.01, largest: float = 1000.0) -> FloatArray:
+    def rescaling_radius(
+        self, X: Any, *, ratio: float = 1.01, largest: float = 1000.0, budget: float | None = None
+    ) -> FloatArray:
         """For each point [certified κ, refuted κ]: how wrong the units may be before its label can change.
 
         The label is the same for all rescalings τ_j in [1/κ, κ] up to the first, and not up to the second. (Features that
-        ``scale_range`` freezes stay so, ``groups`` share one factor, and a finite C is as it is.) A point that every
-        rescaling labels alike has infinity for both.
+        ``scale_range`` freezes stay so, ``groups`` share one factor, and the margin is the model's.) A point that every
+        rescaling labels alike has infinity for both. ``radius_certificates`` has the proofs of both ends.
 
         Parameters
         ----------
         X : table of points
         ratio : float
-            How near to each other the two are brought, unless a limit (``time_limit`` is for each range that is tried)
-            leaves some κ open.
+            How near to each other the two are brought, unless a limit (``time_limit`` is per point) leaves some κ open.
         largest : float
-            Where to stop: a point whose label holds up to it has infinity as its refuted κ.
+            Where to stop: a point whose label holds up to it has infinity as its refuted κ. A smaller one takes less time.
+        budget : float, optional
+            Seconds for all points together; points that it does not reach have [1, infinity], which says nothing.
 
         Examples
         --------
@@ -372,20 +378,55 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         points = checked_features(self, X, fitting=False)
         if self._fitted.margin.one_label:
             return np.full((len(points), 2), np.inf)
+        with run_within(budget):
+            return self._radius_search().of(points, ratio=ratio, largest=largest)
+
+    def radius_certificates(
+        self, x: Any, *, ratio: float = 1.01, largest: float = 1000.0
+    ) -> tuple[Certificate | None, Certificate | None]:
+        """The certificates of both ends of one point's radius: that its label holds for all τ in [1/κ, κ], and does not.
+
+        Parameters
+        ----------
+        x : one point
+        ratio, largest : float
+            As in :meth:`rescaling_radius`.
+
+        Returns
+        -------
+        tuple of Certificate or None
+            The range of each certificate has its κ. None where the search has no such end: no other label was found up to
+            ``largest``, or the label is not even proved at the given scaling. A label that holds under *every* rescaling has
+            a certificate for ``largest`` here; that of its strong verdict says more.
+
+        Examples
+        --------
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> holds, changes = clf.radius_certificates([-1, 4], ratio=1.1)
+        >>> holds.claim, changes.claim
+        ('strongly positive within the range', 'neutral within the range')
+        """
+        check_is_fitted(self)
+        points = checked_features(self, [x], fitting=False)
+        if self._fitted.margin.one_label:
+            return None, None
+        return self._radius_search().certificates(points, ratio=ratio, largest=largest)
+
+    def _radius_search(self) -> RadiusSearch:
         if self._radii is None:
             self._radii = radius_search(self)
-        return self._radii.of(points, ratio=ratio, largest=largest)
+        return self._radii
 
     @property
     def is_invariant_(self) -> bool:
-        """Whether rescaling makes no difference to any point at all (Corollary 8 of the paper)."""
+        """Whether rescaling makes no difference to any point at all (Corollary 8 of the paper; the same holds for ν)."""
         check_is_fitted(self)
         if self._fitted.margin.one_label:
             return True
-        if not self._fitted.hard_margin:
-            raise NotAvailableError("the test for invariance is for the hard margin (C=inf), and C is finite")
+        if self._fitted.margin.penalties is not None:
+            raise NotAvailableError("the test for invariance is for the hard margin or nu, and C is finite")
         if self._invariant is None:
-            self._invariant = check_invariance(self.training_set_.as_read).invariant
+            self._invariant = check_invariance(self.training_set_.as_read, self._fitted.margin.nu).invariant
         return self._invariant
 
     def save(self, path: str | Path) -> None:
@@ -408,7 +449,9 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         sample_weight : sequence of numbers, optional
             What it was fitted with; a model does not keep it.
         **parameters
-            Of ``RescaleInvariantSVC``, apart from ``C``, ``nu``, ``class_weight`` and ``inconsistent``.
+            Of ``RescaleInvariantSVC``, apart from ``C``, ``nu``, ``class_weight`` and ``inconsistent``. A ``LinearSVC`` is
+            refused, as it penalises the intercept, unless ``intercept="free"`` is among them: then the SVM of the same C
+            with the hinge loss and a free intercept is certified in its place.
 
         Returns
         -------

@@ -9,7 +9,7 @@ import numpy as np
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
 from rescaleinv.plotting.style import INK, LOOKS, axes_for, legend_above
-from rescaleinv.verdict import Verdicts, verdict_words
+from rescaleinv.verdict import Verdicts
 
 # Up to this number of points there is room for the plain SVM's value on each line.
 _MOST_WITH_DOTS = 150
@@ -120,7 +120,7 @@ class IntervalsDisplay:
         for kind, look in LOOKS.items():
             mask = verdicts.code[self.order_] == kind
             if mask.any():
-                chosen, label = self.order_[mask], f"{verdict_words(kind)} ({mask.sum()})"
+                chosen, label = self.order_[mask], f"{verdicts.words(kind)} ({mask.sum()})"
                 ax.vlines(
                     np.flatnonzero(mask) + 1,
                     verdicts.lower[chosen],
@@ -140,7 +140,7 @@ class IntervalsDisplay:
         ax.set(xlabel=f"points, sorted{note}", ylabel="decision value, all rescalings\n(margins at ±1)", xlim=(0, None))
         ax.xaxis.get_major_locator().set_params(integer=True)
         if verdicts.code[self.order_].size:
-            legend_above(ax)
+            legend_above(ax, columns=2 if verdicts.classes is None else 1)
             for handle in ax.get_legend().legend_handles:
                 handle.set_linewidth(4)
         return self

@@ -39,8 +39,8 @@ def axes_for(ax: Any, size: tuple[float, float]) -> Any:
 
 
 def legend_above(ax: Any, columns: int = 2) -> None:
-    """A legend that hides no data."""
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, fontsize=8, frameon=False)
+    """A legend that hides no data; it ends where the axes end, and may reach over the names at their left."""
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=columns, fontsize=8, frameon=False, borderaxespad=0.2)
 
 
 def as_percent(value: float, _: Any = None) -> str:

@@ -33,7 +33,8 @@ _BITS = 30
 class ExactNuClassifier:
     """The ν-SVM at a rescaling, exactly: multipliers and d_j = 1/τ_j² say all, since w_j = μ_j / d_j, up to a common factor.
 
-    Where no multiplier of a class lies strictly between its bounds, the optimal intercepts are an interval.
+    Where no multiplier of a class lies strictly between its bounds, the optimal intercepts are an interval; at the largest
+    ν, where every row of a class is at its cap, it has no bound on one side.
     """
 
     training_set: TrainingSet
@@ -69,20 +70,19 @@ class ExactNuClassifier:
             return False
         return all(high is None or low <= high for low, high in self.thresholds.values())
 
-    def decision_values(self, point: Sequence[Fraction]) -> tuple[Fraction, Fraction] | None:
-        """The least and the largest w·α + b over the optimal b; None where b has no bound."""
+    def decision_values(self, point: Sequence[Fraction]) -> tuple[Fraction | None, Fraction | None]:
+        """The least and the largest w·α + b over the optimal b; None where there is no bound."""
         positive, negative = self.thresholds[1], self.thresholds[-1]
-        if positive[1] is None or negative[1] is None:
-            return None
         score = sum((w * x for w, x in zip(self.weights, point, strict=True)), Fraction(0))
-        return score + (negative[0] - positive[1]) / 2, score + (negative[1] - positive[0]) / 2
+        least = None if positive[1] is None else score + (negative[0] - positive[1]) / 2
+        return least, None if negative[1] is None else score + (negative[1] - positive[0]) / 2
 
     def side_of(self, point: Sequence[Fraction]) -> int:
         """1 or -1 where every optimal intercept puts the point strictly on that side, else 0."""
-        values = self.decision_values(point)
-        if values is None:
-            return 0
-        return 1 if values[0] > 0 else (-1 if values[1] < 0 else 0)
+        least, largest = self.decision_values(point)
+        if least is not None and least > 0:
+            return 1
+        return -1 if largest is not None and largest < 0 else 0
 
     @property
     def rescaling(self) -> FloatArray:

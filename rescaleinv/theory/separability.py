@@ -138,27 +138,27 @@ class SeparableSubset:
 
 
 def _misclassified(training_set: TrainingSet, weights: FloatArray, time_limit: float | None) -> tuple[list[int], bool]:
-    kept = list(range(training_set.n_rows))
-    while True:
-        part = training_set.subset(kept)
-        if is_separable(part):
-            return kept, len(kept) == training_set.n_rows
+    part, kept = training_set, list(range(training_set.n_rows))
+    while True:  # the whole is known to be inseparable
         margins = standardised_margins(part, weights[kept])
         kept = _without(training_set, kept, margins, margins <= 0)
+        part = training_set.subset(kept)
+        if is_separable(part):
+            return kept, False
 
 
 def _greedy(training_set: TrainingSet, weights: FloatArray, time_limit: float | None) -> tuple[list[int], bool]:
     signs = training_set.signs
-    kept = list(range(training_set.n_rows))
-    while True:
-        part = training_set.subset(kept)
-        if is_separable(part):
-            return kept, len(kept) == training_set.n_rows
+    part, kept = training_set, list(range(training_set.n_rows))
+    while True:  # the whole is known to be inseparable
         slack = _least_total_slack(part.conditioned, part.signs.astype(float))
         worst = np.zeros(len(kept), dtype=bool)
         if len(kept) > 2:  # of two rows, one of each class, neither can go
             worst[_largest_removable(signs[kept], slack)] = True
         kept = _without(training_set, kept, -slack, worst)
+        part = training_set.subset(kept)
+        if is_separable(part):
+            return kept, False
 
 
 def _least_total_slack(rows: FloatArray, signs: FloatArray) -> FloatArray:
@@ -308,6 +308,12 @@ def _canonical(training_set: TrainingSet, weights: FloatArray) -> tuple[IntArray
     return order, canonical
 
 
+def check_rule(rule: Any) -> None:
+    """Refuse a rule that there is not."""
+    if not isinstance(rule, str) or rule not in _RULES:
+        raise InputError(f"the rule {rule!r} is not known; there are {', '.join(map(repr, _RULES))}")
+
+
 def separable_subset(
     training_set: TrainingSet,
     rule: str = "misclassified",
@@ -349,8 +355,7 @@ def separable_subset(
     array([5])
     """
     require_training_set(training_set)
-    if not isinstance(rule, str) or rule not in _RULES:
-        raise InputError(f"the rule {rule!r} is not known; there are {', '.join(map(repr, _RULES))}")
+    check_rule(rule)
     if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
         raise InputError(f"time_limit is {time_limit!r}; a positive number of seconds, or None, is needed")
     if is_separable(training_set):

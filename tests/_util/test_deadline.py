@@ -12,6 +12,7 @@ from rescaleinv._util.deadline import (
     run_within,
     seconds_left,
     share_of_run,
+    uncounted,
     why_over,
     within_run,
 )
@@ -61,6 +62,15 @@ def test_the_first_interrupt_ends_the_run_and_the_second_interrupts():
         with pytest.raises(KeyboardInterrupt):
             _interrupted_again()
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_the_clock_can_stand_still():
+    with run_within(1.0), share_of_run(0.5):
+        before = seconds_left()
+        with uncounted():
+            assert seconds_left() == float("inf")
+            time.sleep(0.3)
+        assert before - seconds_left() < 0.2
 
 
 @pytest.mark.parametrize("budget", [0, -1, True, "60", float("nan")])

@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from rescaleinv import InputError, RescaleInvariantSVC, certify, nu_of
+from rescaleinv.datasets import load
 
 
 def overlapping(seed, n=40):
@@ -149,3 +150,35 @@ def test_certify_says_how(data):
         certify(make_pipeline(StandardScaler(), LinearSVC()).fit(X, y), X)
     with pytest.raises(InputError, match="a fitted RescaleInvariantSVC is needed"):
         certify(LogisticRegression().fit(X, y), X)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_linear_svc_is_refused_with_the_size_of_the_difference_unless_its_intercept_is_to_be_free():
+    rows, labels, _ = load("urine")
+    model = LinearSVC(loss="hinge", max_iter=50, random_state=0).fit(rows, labels)
+    plain = RescaleInvariantSVC(C=1.0, scale_range=1.1).fit(rows, labels)
+    differ = int((plain.predict(rows) != model.predict(rows)).sum())
+    assert differ > 0
+    with pytest.raises(InputError, match=f"Of its 77 training rows {differ} get another label") as caught:
+        RescaleInvariantSVC.from_estimator(model, rows, labels)
+    assert "stopped at max_iter=50" in str(caught.value)
+    assert "labels differ from those of its optimum" in str(caught.value)
+    free = RescaleInvariantSVC.from_estimator(model, rows, labels, intercept="free", scale_range=1.1)
+    np.testing.assert_allclose(free.coef_, plain.coef_)
+    every = RescaleInvariantSVC.from_estimator(model, rows, labels, intercept="free")
+    assert (every.predict(rows) == plain.predict(rows)).all()
+    with pytest.raises(InputError, match="free already"):
+        RescaleInvariantSVC.from_estimator(SVC(kernel="linear").fit(rows, labels), rows, labels, intercept="free")
+    with pytest.raises(InputError, match="intercept is 'fixed'"):
+        RescaleInvariantSVC.from_estimator(model, rows, labels, intercept="fixed")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_that_has_not_converged_is_refused_with_the_number_of_labels():
+    rows, labels, _ = load("urine")
+    model = SVC(kernel="linear", max_iter=20).fit(rows, labels)
+    plain = RescaleInvariantSVC(C=1.0, scale_range=1.1).fit(rows, labels)
+    differ = int((plain.predict(rows) != model.predict(rows)).sum())
+    assert differ > 0
+    with pytest.raises(InputError, match=f"stopped at max_iter=20.*{differ} of 77 labels of the rows differ"):
+        RescaleInvariantSVC.from_estimator(model, rows, labels)

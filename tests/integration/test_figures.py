@@ -108,9 +108,31 @@ def other_ways(equal):
     assert row["better"] < row["worse"]
 
 
+def story():
+    """Eight specimens get another diagnosis, all of them neutral."""
+    found = results("pictures")
+    assert found["unknown"] == found["strong and another label"] == 0
+    yield f"({found['another label']}, {found['points']})"
+    yield f"{found['another label']} of {found['points']} specimens"
+    strong = found["strongly positive"] + found["strongly negative"]
+    yield f"not one of the {strong} strong labels"
+    yield f"**Strong** ({strong} specimens)"
+    yield f"**Neutral** ({found['neutral']} specimens)"
+    held = found["labels that hold up to a factor"]
+    assert not any(one["unknown"] for one in held.values())
+    near, twice, far = (held[factor]["hold"] for factor in ("1.1", "2", "4"))
+    yield (
+        f"Of these {found['points']} labels {near} hold when every unit may be off by up to a factor of 1.1, "
+        f"{twice} with a factor of 2, and {far} with a factor of 4"
+    )
+    (urine,) = [row for row in results("causes")["units"] if row["data"] == "urine"]
+    yield f"{urine['labels that differ at the optimum']:.1%}".replace("%", " % of the labels")
+
+
 @pytest.mark.parametrize(
     ("name", "quoted"),
     [
+        ("docs/why.md", story),
         ("docs/guide_proofs.md", proofs),
         ("docs/guide_engines.md", engines),
         ("docs/guide_engines.md", sizes),
@@ -124,7 +146,7 @@ def other_ways(equal):
             ),
         ),
     ],
-    ids=["proofs", "engines", "sizes", "ranges", "batches", "paper tables", "what this is not"],
+    ids=["why", "proofs", "engines", "sizes", "ranges", "batches", "paper tables", "what this is not"],
 )
 def test_the_page_quotes_the_results(name, quoted):
     text = page(name)

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import nu_samples
 import numpy as np
 import pytest
 
+from benchmarks import nu_samples
 from rescaleinv import TrainingSet
 from rescaleinv.theory.exact_nu import exact_nu_svm_at, margin_object
 from rescaleinv.theory.nu_margin import NuMargin, largest_nu, least_nu
@@ -57,7 +57,14 @@ def test_the_best_intercept_is_an_interval_where_every_multiplier_is_at_a_bound(
 def test_with_the_largest_nu_the_intercept_has_no_bound():
     training_set = TrainingSet([[0.0], [1], [4], [5]], [-1, -1, 1, 1])
     exact = exact_nu_svm_at(training_set, NuMargin.of(training_set, 1), [1])
-    assert exact.decision_values([Fraction(9)]) is None
+    assert exact.decision_values([Fraction(9)]) == (None, None)
+    assert exact.side_of([Fraction(9)]) == 0
+    unlike = TrainingSet([[0.0], [1], [-1], [4], [5]], [-1, -1, -1, 1, 1])
+    exact = exact_nu_svm_at(unlike, NuMargin.of(unlike, largest_nu(unlike)), [1])
+    least, largest = exact.decision_values([Fraction(0)])
+    assert least is None
+    assert largest < 0
+    assert exact.side_of([Fraction(0)]) == -1
     assert exact.side_of([Fraction(9)]) == 0
 
 

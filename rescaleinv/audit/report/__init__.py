@@ -18,16 +18,12 @@ from rescaleinv._util.progress import progress_bar
 from rescaleinv.audit.report.tables import PointRow, feature_rows, point_details, point_rows, scaling_rows, strong_rows
 from rescaleinv.audit.result import Audit
 from rescaleinv.errors import InputError
+from rescaleinv.verdict import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_KINDS = (
-    ("strongly positive", "positive", "{positive}, whatever the scaling"),
-    ("strongly negative", "negative", "{negative}, whatever the scaling"),
-    ("neutral", "neutral", "depends on the scaling: look again"),
-    ("unknown", "unknown", "not decided"),
-)
+_KINDS = ((1, "positive"), (-1, "negative"), (0, "neutral"), (2, "unknown"))
 
 
 def write_report(
@@ -112,7 +108,7 @@ def render_report(
             bar.show(done + 1)
     files = resources.files("rescaleinv.audit.report")
     style, script, template = ((files / f"page.{ending}").read_text("utf-8") for ending in ("css", "js", "html"))
-    # everything that comes from data is escaped by the template, or is JSON; these two are files of ours
+    # everything that comes from data is escaped by the template, is JSON, or drawn as paths; style and script are ours
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"share": _share, "number": _number}
     return environment.from_string(template).render(
@@ -124,7 +120,9 @@ def render_report(
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=Markup(safe_json({"features": audit.feature_names, "points": details})),
         tiles=_tiles(audit),
-        figures=figures(audit),
+        answer=next((finding for finding in audit.findings if finding.topic == "answer"), None),
+        findings=[finding for finding in audit.findings if finding.topic != "answer"],
+        figures=[picture._replace(drawing=Markup(picture.drawing)) for picture in figures(audit)],
         report=strong_rows(audit),
         scalings=scaling_rows(audit),
         features=feature_rows(audit),
@@ -136,9 +134,10 @@ def render_report(
 
 
 def shown_points(audit: Audit, most: int) -> list[int]:
-    """The points of the table in their own order: all, or as many as there is room for, neutral ones first."""
-    order = np.argsort(~audit.verdicts.neutral, kind="stable")[:most]
-    return sorted(order.tolist())
+    """The points of the table: those whose label depends on the scaling, those not decided, the others; so many at most."""
+    rank = np.select([audit.verdicts.neutral, audit.verdicts.unknown], [0, 1], 2)
+    found: list[int] = np.argsort(rank, kind="stable")[:most].tolist()
+    return found
 
 
 def safe_json(value: Any) -> str:
@@ -170,17 +169,11 @@ def _number(value: float) -> str:
 
 
 def _tiles(audit: Audit) -> list[dict[str, Any]]:
-    counts = audit.verdicts.counts()
-    negative, positive = audit.class_names
+    counts = {kind: int((audit.verdicts.code == kind).sum()) for kind, _ in _KINDS}
     return [
-        {
-            "style": style,
-            "count": counts[kind],
-            "share": counts[kind] / len(audit),
-            "text": text.format(positive=positive, negative=negative),
-        }
-        for kind, style, text in _KINDS
-        if counts[kind] or kind != "unknown"
+        {"style": style, "count": counts[kind], "share": counts[kind] / len(audit), "text": audit.words(kind)}
+        for kind, style in _KINDS
+        if counts[kind] or kind != Verdict.UNKNOWN
     ]
 
 

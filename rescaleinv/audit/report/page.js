@@ -13,6 +13,7 @@
     if (className) element.className = className;
     return element;
   };
+  const addressOf = (row) => `#row=${encodeURIComponent(data.points[row.dataset.number].name)}`;
   const shown = (value) => (value === null ? "–" : Number(value.toPrecision(3)).toString());
 
   // --- details of one point ---------------------------------------------------------------------------------------
@@ -32,12 +33,18 @@
     box.append(make("p", `decision value ${shown(one.value)}, of which ${shown(one.base)} at the mean of the training rows and the rest from:`));
     const list = make("table");
     const head = list.createTHead().insertRow();
-    for (const title of ["feature", "value", "factor", "pushes", ""]) head.append(make("th", title));
+    for (const title of ["feature", "value", "factor", "pushes", "drawn"]) {
+      const cell = make("th", title);
+      cell.scope = "col";
+      head.append(cell);
+    }
     const lines = list.createTBody();
     data.features.forEach((name, j) => {
       const line = lines.insertRow();
       if (one.factors[j] !== 1) line.className = "changed";
-      line.append(make("th", name));
+      const first = make("th", name);
+      first.scope = "row";
+      line.append(first);
       line.append(make("td", shown(point.values[j])), make("td", `× ${shown(one.factors[j])}`));
       line.append(make("td", (one.contributions[j] > 0 ? "+" : "") + shown(one.contributions[j])));
       const cell = make("td");
@@ -72,14 +79,51 @@
       const values = data.features.map((name, j) => `${name} ${shown(point.values[j])}`);
       cell.append(make("p", values.join(", ")));
     }
+    const link = make("a", "Link to this row");
+    link.href = addressOf(row);
     const labels = point.labels.map(([name, label]) => `${name}: ${label}`);
     cell.append(make("p", `Labels after the usual scalings: ${labels.join("; ")}.`, "labels"));
+    const last = make("p");
+    last.append(link);
+    cell.append(last);
     detail.append(whole);
     row.after(detail);
     row.querySelector("button").setAttribute("aria-expanded", "true");
   };
 
   for (const row of rows) row.addEventListener("click", () => open(row));
+
+  // --- pages ------------------------------------------------------------------------------------------------------
+
+  const ROWS_PER_PAGE = 50;
+  let page = 0;
+  let fitting = rows; // those that the filters leave, in their order
+  const turn = (to) => {
+    close();
+    const last = Math.max(Math.ceil(fitting.length / ROWS_PER_PAGE) - 1, 0);
+    page = Math.min(Math.max(to, 0), last);
+    const start = page * ROWS_PER_PAGE;
+    fitting.forEach((row, k) => row.classList.toggle("off-page", k < start || k >= start + ROWS_PER_PAGE));
+    const stop = Math.min(start + ROWS_PER_PAGE, fitting.length);
+    document.getElementById("page").textContent = `${fitting.length ? start + 1 : 0} to ${stop} of ${fitting.length}`;
+    document.getElementById("previous").disabled = page === 0;
+    document.getElementById("next").disabled = page === last;
+  };
+  document.getElementById("previous").addEventListener("click", () => turn(page - 1));
+  document.getElementById("next").addEventListener("click", () => turn(page + 1));
+
+  // --- links to rows ----------------------------------------------------------------------------------------------
+
+  const follow = () => {
+    const wanted = rows.find((row) => addressOf(row) === location.hash);
+    if (!wanted) return;
+    reset();
+    turn(Math.floor(fitting.indexOf(wanted) / ROWS_PER_PAGE));
+    if (wanted.querySelector("button").getAttribute("aria-expanded") !== "true") open(wanted);
+    wanted.scrollIntoView({ block: "start" });
+    wanted.querySelector("button").focus();
+  };
+  window.addEventListener("hashchange", follow);
 
   // --- filters ----------------------------------------------------------------------------------------------------
 
@@ -88,18 +132,24 @@
   const split = document.getElementById("split");
   const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
   const filter = () => {
-    close();
     const wanted = search.value.trim().toLowerCase();
-    let count = 0;
-    for (const row of rows) {
+    fitting = [];
+    for (const row of Array.from(body.querySelectorAll("tr[data-number]"))) {
       const fits =
         texts.get(row).includes(wanted) &&
         (!verdict.value || row.dataset.verdict === verdict.value) &&
         (!split.checked || row.dataset.split === "1");
       row.hidden = !fits;
-      count += fits;
+      row.classList.remove("off-page");
+      if (fits) fitting.push(row);
     }
-    document.getElementById("shown").textContent = `${count} of ${rows.length} shown`;
+    document.getElementById("shown").textContent = `${fitting.length} of ${rows.length}`;
+    turn(0);
+  };
+  const reset = () => {
+    search.value = verdict.value = "";
+    split.checked = false;
+    filter();
   };
   search.addEventListener("input", filter);
   verdict.addEventListener("change", filter);
@@ -127,6 +177,7 @@
       return a === b ? 0 : (a < b) === down ? 1 : -1;
     });
     body.append(...keyed.map(([, row]) => row));
+    filter();
   };
   for (const header of headers) {
     const button = make("button", header.textContent);
@@ -134,4 +185,6 @@
     header.replaceChildren(button);
     button.addEventListener("click", () => sortBy(header));
   }
+  filter();
+  follow();
 })();

@@ -15,8 +15,14 @@ def add_margin(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--inconsistent",
         choices=("soft", "drop", "raise"),
-        default="drop",
-        help="where no hyperplane separates the classes: a soft margin with all rows, leave rows out, or fail",
+        default="soft",
+        help="where no hyperplane separates the classes: a soft margin with all rows (the default), leave rows out, or fail",
+    )
+    command.add_argument(
+        "--drop-rule",
+        choices=("misclassified", "fewest", "greedy"),
+        default="misclassified",
+        help="which rows --inconsistent drop leaves out (misclassified: by a soft margin)",
     )
     command.add_argument(
         "--nu", metavar="NUMBER", help='soft margin without a scale: a number up to 1, or "auto" (as SVC with C = 1)'
@@ -33,6 +39,7 @@ def margin_parameters(options: argparse.Namespace, classes: tuple[str, ...]) -> 
     """The parameters of the estimator, whose labels are False and True for the two classes."""
     return {
         "inconsistent": options.inconsistent,
+        "drop_rule": options.drop_rule,
         "C": options.C,
         "nu": _nu(options.nu),
         "class_weight": _class_weight(options.class_weight, classes),

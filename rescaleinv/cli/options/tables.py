@@ -17,7 +17,7 @@ def add_columns(command: argparse.ArgumentParser) -> None:
         metavar="VALUE",
         help="the positive class (of two: the second when sorted; of more: this one against the rest)",
     )
-    _add_reading(command)
+    add_reading(command)
     _add_features(command)
     command.add_argument(
         "--escape-formulas",
@@ -26,7 +26,7 @@ def add_columns(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_reading(command: argparse.ArgumentParser) -> None:
+def add_reading(command: argparse.ArgumentParser) -> None:
     """How the files are written, where that is not to be found out."""
     command.add_argument("--sep", metavar="SIGN", help="between the cells of CSV files: ',', ';', tab, … (found out)")
     command.add_argument("--decimal", metavar="SIGN", help="the decimal sign of numbers: . or , (found out)")
@@ -54,7 +54,7 @@ def _add_features(command: argparse.ArgumentParser) -> None:
         command.add_argument(option, metavar="COLUMN", action="append", default=[], help=text)
 
 
-def _add_units(command: argparse.ArgumentParser) -> None:
+def add_units(command: argparse.ArgumentParser) -> None:
     """What is known of the units of features."""
     command.add_argument(
         "--fixed",
@@ -79,10 +79,16 @@ def _add_units(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_jobs(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--jobs", metavar="NUMBER", type=int, default=-1, help="threads or processes to work with (-1: all processors)"
+    )
+
+
 def add_tables(command: argparse.ArgumentParser) -> None:
     """The same, what is known of units, and who decides."""
     add_columns(command)
-    _add_units(command)
+    add_units(command)
     command.add_argument("--engine", default="auto", help="auto (the default), complex, milp, milp:pulp, …")
     command.add_argument(
         "--time-limit",
@@ -98,6 +104,7 @@ def add_tables(command: argparse.ArgumentParser) -> None:
         default=60.0,
         help="for the whole run (60; inf for no limit); Ctrl-C ends it early. What is decided by then is kept",
     )
+    add_jobs(command)
     add_margin(command)
 
 

@@ -33,7 +33,7 @@ from rescaleinv.verdict import Verdict, Verdicts
 # Parts into which the range of a point may be split before it is UNKNOWN; some 1 ms each with 30 features and 100 rows.
 DEFAULT_MAX_PARTS = 5000
 # The same for all ranges that the radius of a point tries.
-_PARTS_PER_RADIUS = 1500
+_PARTS_PER_RADIUS = 4000
 # Points handed to a process at a time.
 _POINTS_PER_TURN = 8
 # Bytes of decisions that are kept for certificates; beyond that the oldest are forgotten, and decided again when needed.
@@ -282,6 +282,13 @@ class GapEngine(Engine):
                 found.append(bracket)
                 bar.show(len(found))
         return found + [Bracket(1.0, math.inf)] * (len(rows) - len(found))
+
+    def radius_certificates_of(
+        self, point: FloatArray, *, ratio: float = 1.01, largest: float = 1000.0
+    ) -> tuple[Certificate | None, Certificate | None]:
+        """The certificates of both ends of the radius of a point (a table of one row); None where there is no such end."""
+        [bracket] = self.radius_brackets(point, ratio=ratio, largest=largest)
+        return self.radius_certificates(point[0], bracket)
 
     def radius_certificates(self, point: Any, bracket: Bracket) -> tuple[Certificate | None, Certificate | None]:
         """The certificates that the label holds for κ = ``bracket.lower``, and that it does not for ``bracket.upper``.

@@ -46,6 +46,12 @@ class RescalingPool:
         self._factors = np.vstack([self._factors, factors])[-_MOST:]
         self._classifiers = np.vstack([self._classifiers, np.append(weights, intercept)])[-_MOST:]
 
+    def changing(self, point: FloatArray, sign: int) -> list[FloatArray]:
+        """The factors at which the decision value of the point has the other sign, nearest to the given scaling first."""
+        values = sign * (self._classifiers @ np.append(point, 1.0))
+        found = self._factors[values < 0]
+        return list(found[np.argsort(np.abs(np.log(found)).max(axis=1, initial=0.0), kind="stable")])
+
     def most_adverse(self, point: FloatArray, sign: int, count: int) -> list[FloatArray]:
         """The factors at which sign · decision value of the point (in the problem's units) is least, the least first."""
         self.fill()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
 from rescaleinv._util.types import FloatArray
 from rescaleinv.engines.branch.decision import Decision, ProvedLabel
 from rescaleinv.engines.branch.flips import RescalingPool
+from rescaleinv.engines.branch.leaves import Part
 from rescaleinv.engines.branch.problem import LimitedProblem
 from rescaleinv.engines.branch.tree import Budget, PointSearch
 
@@ -21,6 +23,8 @@ _WALKS, _COVERS = 14, 8
 _WALK_SHARE = 0.25
 # Share of what is left of the limits that one cover may take.
 _SHARE = 0.6
+# So many rescalings that changed the labels of other points are tried, the nearest ones.
+_KNOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +69,10 @@ class RadiusSearch:
                 Bracket(1.0, self._extent(decision), changes=decision) if decision.neutral else Bracket(1.0, math.inf)
             )
         lower, holds = self._settled_at_once(search)
-        upper, changes = self._smallest_change(search, lower)
+        found = self._first_change(search, lower)
+        upper = math.inf if found is None else _extent(found)
+        lower, holds = self._settled_by_one_pair(search, lower, upper, holds)
+        upper, changes = self._smallest_change(search, lower, found)
         return self._proved(search, Bracket(lower, upper, holds, changes), budget)
 
     def _extent(self, decision: Decision) -> float:
@@ -91,11 +98,45 @@ class RadiusSearch:
                 best, holds = kappa, settled
         return best, holds
 
-    def _smallest_change(self, search: PointSearch, lower: float) -> tuple[float, Decision | None]:
-        """The least κ for which walks find another label."""
+    def _settled_by_one_pair(
+        self, search: PointSearch, lower: float, upper: float, holds: Decision
+    ) -> tuple[float, Decision]:
+        """How far the best pair of the whole range settles it: no splitting, one relaxation for each κ that is tried."""
+        failed = self._wanted(upper)
+        kappa = failed
+        while failed > lower * self.ratio and search.question.relaxable:
+            relaxed = search.question.relax(Part.whole(self.problem, *self.ends(kappa)))
+            if relaxed.value > 0:
+                lower, holds = kappa, Decision(search.label, cover=[relaxed.pair], n_parts=1)
+            else:
+                failed = kappa
+            kappa = math.sqrt(lower * failed)
+        return lower, holds
+
+    def _wanted(self, upper: float) -> float:
+        """Up to where it has to be proved for the bracket to be narrow."""
+        return self.largest if math.isinf(upper) else upper / self.ratio
+
+    def _first_change(self, search: PointSearch, lower: float) -> ProvedLabel | None:
+        """Another label up to the largest κ: where other points have changed theirs, else by walks."""
         if lower >= self.largest:
-            return math.inf, None
-        found = search.other_label(*self.ends(self.largest), _RESTARTS)
+            return None
+        low, high = self.ends(self.largest)
+        inside = (
+            factors
+            for factors in self.pool.changing(search.question.point, search.label)
+            if (factors >= low).all() and (factors <= high).all()
+        )
+        for factors in islice(inside, _KNOWN):
+            found = search.proved(factors, -search.label)
+            if found is not None:
+                return found
+        return search.other_label(low, high, _RESTARTS)
+
+    def _smallest_change(
+        self, search: PointSearch, lower: float, found: ProvedLabel | None
+    ) -> tuple[float, Decision | None]:
+        """The least κ for which walks find another label."""
         if found is None:
             return math.inf, None
         best, without = found, lower
@@ -117,14 +158,14 @@ class RadiusSearch:
         lower, upper, holds, changes = bracket.lower, bracket.upper, bracket.holds, bracket.changes
         failed = math.inf
         for _ in range(_COVERS):
-            wanted = self.largest if math.isinf(upper) else upper / self.ratio
+            wanted = self._wanted(upper)
             if lower >= wanted * (1 - 1e-12) or budget.spent() or not search.question.relaxable:
                 break
             kappa = wanted if math.isinf(failed) else math.sqrt(lower * min(failed, wanted))
             if failed < lower * self.ratio:
                 break
             part_of_it = budget.share(_SHARE)
-            decision = search.cover(*self.ends(kappa), part_of_it)
+            decision = search.cover(*self.ends(kappa), part_of_it, one_of_many=True)
             budget.parts += part_of_it.parts
             if decision.cover is not None:
                 lower, holds = kappa, decision

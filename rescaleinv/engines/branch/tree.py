@@ -34,6 +34,9 @@ _STARTS = 3
 _WALKS_FIRST, _WALK_EVERY, _RESTART_EVERY = 40, 5, 20
 # A range is split where the relaxed factor is, but not nearer to its ends than this share of its length (of logarithms).
 _MIDDLE = 0.3
+# Where many ranges are tried, one is given up when after so many parts so many times what is settled is a smaller share of
+# the whole than what is gone of the limits.
+_PARTS_TO_JUDGE_BY, _HOPE = 60, 3.0
 # Ranges of factors shorter than this ratio are not split any more.
 _SHORTEST = 1 + 1e-9
 
@@ -43,6 +46,7 @@ class _Node:
     """Of the tree: settled by ``pair``, or split into ``children`` in the order in which the checker makes them."""
 
     part: Part
+    weight: float = 1.0  # of the whole, if what a node is split into is taken to be of one size
     pair: Pair | None = None
     split: Split | None = None
     children: list[_Node] = field(default_factory=list)
@@ -73,6 +77,11 @@ class Budget:
     def share_gone(self) -> float:
         """Of the time; 0 where it is not limited."""
         return 0.0 if self.seconds is None else 1 - (self.end - time.monotonic()) / max(self.seconds, 1e-9)
+
+    @property
+    def share_of_either(self) -> float:
+        """The share that has gone of the time or of the parts, whichever is more."""
+        return max(self.share_gone, self.parts / self.most)
 
     def share(self, share: float) -> Budget:
         """A budget of this share of what is left."""
@@ -248,23 +257,32 @@ class PointSearch:
         margin, pair = self.question.best_of(Part.whole(self.problem, low, high), self.own.pairs)
         return Decision(self.label, cover=[pair], n_parts=1) if margin > 0 else None
 
-    def cover(self, low: FloatArray, high: FloatArray, budget: Budget, *, walks: bool = True) -> Decision:
-        """Branch and bound, depth first; with ``walks`` to the other label from the relaxed solutions."""
+    def cover(self, low: FloatArray, high: FloatArray, budget: Budget, *, one_of_many: bool = False) -> Decision:
+        """Branch and bound, depth first, with walks to the other label from the relaxed solutions.
+
+        Where the range is ``one_of_many`` that are tried, it is given up as soon as it seems too much for the budget, and
+        there is no long search for another label.
+        """
         root = _Node(Part.whole(self.problem, low, high))
         waiting: list[tuple[_Node, Iterate | None]] = [(root, None)]
+        settled = 0.0
+        self.question.prepare(low, high)
         while waiting:
             node, start = waiting.pop()
             budget.parts += 1
             relaxed = self.question.relax(node.part, start)
             if relaxed.value > 0:
                 node.pair = relaxed.pair
+                settled += node.weight
                 continue
             stopped = budget.spent()
             if stopped:
                 return self.open(stopped, budget)
+            if one_of_many and budget.parts >= _PARTS_TO_JUDGE_BY and _HOPE * settled < budget.share_of_either:
+                return self.open(f"{budget.parts} parts of the range", budget)
             relaxed_factors = self._factors(node.part, relaxed)
-            if walks and (budget.parts <= _WALKS_FIRST or budget.parts % _WALK_EVERY == 0):
-                if node is root:
+            if budget.parts <= _WALKS_FIRST or budget.parts % _WALK_EVERY == 0:
+                if node is root and not one_of_many:
                     other = self.walks_again(relaxed_factors, low, high, budget)
                 else:
                     restarts = _RESTARTS_LATER * (budget.parts % _RESTART_EVERY == 0)
@@ -272,6 +290,10 @@ class PointSearch:
                 if other is not None:
                     return self.neutral(other, budget.parts)
             if not self._split(node, relaxed, relaxed_factors):
+                if self.question.fewer is not None:  # it may be for want of a row
+                    self.question.fewer = None
+                    waiting.append((node, None))
+                    continue
                 return self.open("parts of the range that can't be split any further", budget)
             waiting.extend((child, relaxed.iterate) for child in node.children)
         return Decision(self.label, cover=root.records(), n_parts=budget.parts)
@@ -338,5 +360,5 @@ class PointSearch:
             node.split = Split("row", row)
             states = (OUT, ON, CAPPED) if self.problem.soft else (OUT, ON)
             parts = [part.with_state(row, state) for state in states]
-        node.children = [_Node(one) for one in parts]
+        node.children = [_Node(one, node.weight / len(parts)) for one in parts]
         return True

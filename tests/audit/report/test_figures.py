@@ -1,7 +1,7 @@
 """The pictures of the page: one for each thing that there is to show, the same bytes each time, and no live markup."""
 
-import base64
 import dataclasses
+import re
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -24,14 +24,13 @@ def audit():
 
 
 def drawing(picture):
-    kind, _, content = picture.source.partition(",")
-    assert kind == "data:image/svg+xml;base64"
-    return base64.b64decode(content)
+    assert picture.drawing.startswith("<svg ")
+    return picture.drawing.encode()
 
 
 def test_all_there_is_to_show(audit):
     found = figures(audit)
-    assert [picture.caption for picture in found] == [*CAPTIONS, "How wrong the units may be", "What silence buys"]
+    assert [picture.caption for picture in found] == ["How wrong the units may be", *CAPTIONS, "What silence buys"]
     assert all(picture.reading.endswith(".") for picture in found)
 
 
@@ -44,7 +43,10 @@ def test_no_picture_of_what_is_not_known(audit):
 
 
 def test_names_in_the_data_are_no_elements(audit):
+    names = [name for picture in figures(audit) for name in re.findall(r'\bid="([^"]+)"', picture.drawing)]
+    assert len(names) == len(set(names))  # in one page together
     for picture in figures(audit):
+        assert 'role="img"' in picture.drawing
         tree = ElementTree.fromstring(drawing(picture))  # well-formed
         assert tree.tag == "{http://www.w3.org/2000/svg}svg"
         assert not [element for element in tree.iter() if "script" in str(element.tag)]
@@ -61,6 +63,6 @@ def test_more_features_make_a_higher_picture():
     def height(n_features):
         rows = [[*row, *([0.0] * (n_features - 2))] for row in ROWS]
         audit = scaling_audit(rows, [1, 1, 1, -1], [[-1, 4] + [0] * (n_features - 2)], scalings={}, most_radii=0)
-        return float(ElementTree.fromstring(drawing(figures(audit)[1])).attrib["height"].removesuffix("pt"))
+        return float(ElementTree.fromstring(drawing(figures(audit)[1])).attrib["viewBox"].split()[3])
 
     assert height(2) < height(6)

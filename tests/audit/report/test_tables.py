@@ -21,6 +21,7 @@ def test_one_row_per_point_in_the_order_asked_for(audit):
     rows = tables.point_rows(audit, [2, 0])
     assert [row.number for row in rows] == [2, 0]
     assert [row.verdict for row in rows] == ["strongly negative", "neutral"]
+    assert [row.words for row in rows] == ["down whatever the scaling", "depends on the scaling"]
     assert [row.style for row in rows] == ["negative", "neutral"]
     assert [row.truth for row in rows] == ["down", "up"]
     assert tables.point_rows(audit, [1])[0].truth == ""

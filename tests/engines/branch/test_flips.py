@@ -36,3 +36,22 @@ def test_what_changed_one_label_is_kept_for_the_others():
     verdicts = engine.certify(np.random.default_rng(0).normal(size=(12, 4)))
     assert verdicts.neutral.any()
     assert len(engine.pool) > before
+
+
+def test_rescalings_that_change_a_label_come_nearest_first():
+    engine = GapEngine(made_sets.gaussian(0, 4), 4.0)
+    points = np.random.default_rng(0).normal(size=(12, 4))
+    engine.certify(points)
+    problem, several = engine.problem, 0
+    for point in points:
+        in_units = problem.in_units(point)
+        weights, intercept, _ = problem.given
+        sign = 1 if weights @ in_units + intercept >= 0 else -1
+        found = engine.pool.changing(in_units, sign)
+        several += len(found) > 1
+        extents = [np.abs(np.log(factors)).max() for factors in found]
+        assert extents == sorted(extents)
+        for factors in found:
+            weights, intercept, _ = problem.train(factors, problem.given[2].copy())
+            assert sign * (weights @ in_units + intercept) < 1e-9
+    assert several

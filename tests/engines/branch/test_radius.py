@@ -8,6 +8,7 @@ import pytest
 from limited_ranges import EXAMPLE, overlapping
 
 from rescaleinv import GapEngine, InputError, RescaleInvariantSVC
+from rescaleinv.engines.branch.tree import Budget, PointSearch
 from rescaleinv.verify import check
 
 
@@ -49,10 +50,10 @@ def test_the_radius_keeps_frozen_features_and_soft_margins():
 
 
 def test_both_ends_of_the_bracket_have_certificates():
-    for soft in (False, True):
-        training_set = overlapping(7, 3, 14) if soft else made_sets.gaussian(9, 4)
-        penalties = np.full(training_set.n_rows, 0.3) if soft else None
-        engine = GapEngine(training_set, 2.0, penalties=penalties)
+    for margin in ("hard", "soft", "nu"):
+        training_set = made_sets.gaussian(9, 4) if margin == "hard" else overlapping(7, 3, 14)
+        penalties = np.full(training_set.n_rows, 0.3) if margin == "soft" else None
+        engine = GapEngine(training_set, 2.0, penalties=penalties, nu=0.8 if margin == "nu" else None)
         points = np.random.default_rng(5).normal(size=(10, training_set.n_features)) * 2
         ends = set()
         for point, bracket in zip(points, engine.radius_brackets(points, ratio=1.1, largest=10.0), strict=True):
@@ -68,6 +69,36 @@ def test_both_ends_of_the_bracket_have_certificates():
             else:
                 assert bracket.upper == np.inf
         assert ends == {"holds", "changes"}
+
+
+def test_what_changes_one_label_is_tried_on_others():
+    """The same question twice: the second time the rescaling that changes the label is known, and nothing is walked to."""
+    training_set = made_sets.gaussian(8, 4)
+    engine = GapEngine(training_set, 2.0)
+    points = np.random.default_rng(1).normal(size=(8, 4))
+    first = engine.radius(points, ratio=1.05, largest=50.0)
+    assert np.isfinite(first[:, 1]).any()
+    again = engine.radius(points, ratio=1.05, largest=50.0)
+    assert (again[:, 0] <= first[:, 1]).all()
+    assert (first[:, 0] <= again[:, 1]).all()
+    assert (np.isfinite(again[:, 1]) == np.isfinite(first[:, 1])).all()
+
+
+def test_a_range_that_is_too_much_is_given_up_without_a_verdict():
+    training_set = made_sets.gaussian(0, 8)
+    engine = GapEngine(training_set, 6.0)
+    engine.precompute()
+    open_points = 0
+    for point in np.random.default_rng(0).normal(size=(40, 8)):
+        search = PointSearch(engine.problem, point, engine.pool)
+        hurried = search.cover(engine.problem.low, engine.problem.high, Budget(None, 150), one_of_many=True)
+        if not hurried.decided:
+            open_points += 1
+            assert "not decided" in hurried.reason or "a tie" in hurried.reason
+            continue
+        patient = engine.decide(point)
+        assert (hurried.cover is not None) == (patient.cover is not None)
+    assert open_points
 
 
 def test_a_label_that_holds_up_to_the_largest_is_said_to_hold_beyond():

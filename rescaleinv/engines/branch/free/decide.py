@@ -31,6 +31,7 @@ _NO_WEIGHT = 1e-7
 
 # With a ν-margin the tree's unit is about the largest 1 - Σ cap ξ that there is, and not smaller than this.
 _SMALLEST_UNIT = 2.0**-20
+_CLEARLY_EMPTY = 1e-4  # a root whose value exceeds 1 by this is refuted in any unit
 
 # An exact classifier (w, b) of the closure.
 Vertex = tuple[list[Fraction], Fraction]
@@ -126,7 +127,7 @@ class Question:
         problem = PointProblem.of(training_set, point, _weights(reference))
         side = _side(reference, problem.point)
         if side == 0:
-            return Decision(Verdict.UNKNOWN, "the decision value of one rescaling is exactly 0: a tie", tie=True)
+            return Decision(Verdict.UNKNOWN, _why_no_side(reference, problem.point), tie=True)
         caps = np.full(training_set.n_rows, np.inf)
         try:
             if margin is not None:
@@ -220,11 +221,26 @@ def _side(reference: ExactClassifier | ExactNuClassifier, point: list[Fraction])
     return (value > 0) - (value < 0)
 
 
+def _why_no_side(reference: ExactClassifier | ExactNuClassifier, point: list[Fraction]) -> str:
+    if isinstance(reference, ExactNuClassifier):
+        least, largest = reference.decision_values(point)
+        if least is None or largest is None:
+            return (
+                "at this nu every row of a class is at its cap, so that the best intercept has no bound, and not all of "
+                "them give the point one label; a smaller nu has one"
+            )
+        if least != largest:
+            return "the best intercepts of one rescaling, an interval, do not give the point one label"
+    return "the decision value of one rescaling is exactly 0: a tie"
+
+
 def _total(problem: PointProblem, caps: FloatArray) -> int:
     """What the multipliers are scaled to sum to: with that the largest 1 - Σ cap ξ of a hyperplane through α is about 1."""
     root = NodeLP(problem.G, problem.positive, caps)
     _, value = root.relax(np.zeros((7, problem.G.shape[1])), 20_000)
-    return int(2 ** np.floor(-np.log2(np.clip(1 - value, _SMALLEST_UNIT, 1.0)))) if value < 1 else 1
+    if value > 1 + _CLEARLY_EMPTY:
+        return 1
+    return int(2 ** np.floor(-np.log2(np.clip(1 - value, _SMALLEST_UNIT, 1.0))))
 
 
 def _searched(tree: Tree, question: Question, left_out: int, assumed: Sequence[Fact]) -> Decision:
