@@ -57,6 +57,15 @@ def engines():
     yield f"{batch['vertices on the hull']} vertices on the hull of {batch['vertices']:,} | {batch['seconds']:.1f} s |"
 
 
+def sizes():
+    for row in results("sizes")["sets"].values():
+        assert row["contradicted"] == 0
+        yield (
+            f"| {row['set']} | {row['features']} × {row['rows']:,} | {row['decided']:.0%} "
+            f"| {row['strong']}, {row['neutral']} | {row['seconds_per_point']:.2g} s |"
+        )
+
+
 def ranges():
     for row in results("gap")["questions"]:
         yield (
@@ -120,15 +129,32 @@ def story():
     yield f"{urine['labels that differ at the optimum']:.1%}".replace("%", " % of the labels")
 
 
+def alternatives():
+    rows = [row for one in results("alternatives") for row in one["rows"]]
+
+    def total(way, key):
+        return sum(row[key] for row in rows if row["way"] == way)
+
+    assert total("verdicts", "missed") == total("200 random rescalings", "missed") == 0
+    yield (
+        f"Of {total('verdicts', 'neutral')} neutral points the five usual scalers miss {total('grid of five scalers', 'missed')}, "
+        f"a threshold that keeps as many points misses {total('threshold on |f|', 'missed')}, the bootstrap misses "
+        f"{total('bootstrap self-consistency', 'missed')} and flags "
+        f"{total('bootstrap self-consistency', 'flagged though strong')} points"
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "quoted"),
     [
         ("docs/why.md", story),
         ("docs/guide_proofs.md", proofs),
         ("docs/guide_engines.md", engines),
+        ("docs/guide_engines.md", sizes),
         ("docs/guide_ranges.md", ranges),
         ("docs/guide_batches.md", batches),
         ("docs/guide_paper_tables.md", paper_tables),
+        ("docs/what_this_is_not.md", alternatives),
         (
             "docs/what_this_is_not.md",
             lambda: other_ways(
@@ -136,7 +162,7 @@ def story():
             ),
         ),
     ],
-    ids=["why", "proofs", "engines", "ranges", "batches", "paper tables", "what this is not"],
+    ids=["why", "proofs", "engines", "sizes", "ranges", "batches", "paper tables", "alternatives", "what this is not"],
 )
 def test_the_page_quotes_the_results(name, quoted):
     text = page(name)

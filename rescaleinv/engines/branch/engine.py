@@ -33,7 +33,7 @@ from rescaleinv.verdict import Verdict, Verdicts
 # Parts into which the range of a point may be split before it is UNKNOWN; some 1 ms each with 30 features and 100 rows.
 DEFAULT_MAX_PARTS = 5000
 # The same for all ranges that the radius of a point tries.
-_PARTS_PER_RADIUS = 1500
+_PARTS_PER_RADIUS = 4000
 # Points handed to a process at a time.
 _POINTS_PER_TURN = 8
 # Bytes of decisions that are kept for certificates; beyond that the oldest are forgotten, and decided again when needed.

@@ -26,6 +26,7 @@ import numpy as np
 
 from rescaleinv._util.types import FloatArray
 from rescaleinv.engines.branch import interior_point, svm_kernel
+from rescaleinv.engines.branch.fewer_rows import FewerRows
 from rescaleinv.engines.branch.problem import CAPPED, FREE, ON, IntStates, LimitedProblem
 
 # The inequality must hold by this much of the sizes of its terms: far more than rounding can do.
@@ -36,6 +37,8 @@ _SPARE = 1e-9
 # the SVM's own pair is tried.
 _MOST_UNKNOWNS = 500
 _ITERATIONS = 100
+# With fewer rows a part is tried so many times, each time with the rows that were missing, and then with all.
+_GUESSES = 3
 # The caps of each class must add up to so much more than a ν-margin needs; and where its relaxation starts, multipliers are
 # this share of what is to spare from their bounds.
 _LEAST_SPARE, _FAR, _INSIDE = 1e-6, 0.3, 0.01
@@ -116,6 +119,7 @@ class PointProblem:
         weights, intercept, multipliers = problem.given
         self.given_value = float(weights @ self.point + intercept)
         self._start = self._interior_start(weights, multipliers)
+        self.fewer: FewerRows | None = None
 
     def _interior_start(self, weights: FloatArray, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(v, t) and r strictly inside all their bounds."""
@@ -163,11 +167,11 @@ class PointProblem:
         has_interior = self.problem.total == 0 or self._spare > _LEAST_SPARE
         return min(n_rows, n_features) <= _MOST_UNKNOWNS and has_interior
 
-    def bounds(self, states: IntStates) -> tuple[FloatArray, FloatArray]:
+    def bounds(self, states: IntStates, caps: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Between which r_i must be: [0, c_i] for a free row, no cap where it is out, none at all where it is on."""
         far = 20 * max(float(self.problem.given[2].sum()), float(self._start[1].sum()))
         floor = np.where((states == ON) | (states == CAPPED), -far, 0.0)
-        ceiling = np.where((states == FREE) | (states == CAPPED), self.problem.caps, np.inf)
+        ceiling = np.where((states == FREE) | (states == CAPPED), caps, np.inf)
         if self.problem.soft:
             ceiling = np.where(np.isinf(ceiling), far, ceiling)
         return floor, ceiling
@@ -185,7 +189,7 @@ class PointProblem:
                 return -np.inf, pair
             scale = (1 + _SPARE) / least if least < np.inf else 1.0
             v, t, margins = v * scale, t * scale, margins * scale
-        floor, ceiling = self.bounds(states)
+        floor, ceiling = self.bounds(states, problem.caps)
         r = np.clip(r, floor, ceiling)
         nu = self.signed[:, : n + 1].T @ r
         if self.sign * nu[n] < 0 or (problem.total > 0 and r.sum() < problem.total):
@@ -255,33 +259,70 @@ class PointProblem:
                 best = tried
         return best
 
+    def prepare(self, low: FloatArray, high: FloatArray) -> None:
+        """For relaxations of parts of this range: with fewer rows, where that pays."""
+        self._use(FewerRows.of(self.problem, low, high))
+
+    def _use(self, fewer: FewerRows | None) -> None:
+        start = None if fewer is None else fewer.start(self._start[1], self.problem.labels)
+        self.fewer = None
+        if fewer is not None and start is not None:
+            self.fewer = fewer
+            self._of_fewer = fewer.rows(self.signed, self.problem.caps), start
+
     def relax(self, part: Part, start: interior_point.Iterate | None = None) -> Relaxed:
         """The best pair of a part by an interior-point method, from where it ended in a larger part."""
-        counts = (part.states == FREE) | (part.states == ON)
-        floor, ceiling = self.bounds(part.states)
+        for _ in range(_GUESSES):
+            if self.fewer is None:
+                break
+            relaxed = self._relax_fewer(self.fewer, part, start)
+            if relaxed is not None:
+                return relaxed
+        caps = self.problem.caps
+        best = self._best_pair(self.signed, caps, part.states, part, (self._start[0], self._start[1]), start)
+        return self._relaxed(part, best, best.r, best.of_rows)
+
+    def _relax_fewer(self, fewer: FewerRows, part: Part, start: interior_point.Iterate | None) -> Relaxed | None:
+        """``relax`` with fewer rows; None where all rows say something else of what was found."""
+        signed, first = self._of_fewer
+        best = self._best_pair(signed, fewer.caps, fewer.states(part.states), part, (self._start[0], first), start)
+        n_rows = len(self.problem.rows)
+        r, of_rows = fewer.multipliers(best.r, self.problem.caps), fewer.of_rows(best.of_rows, n_rows)
+        relaxed = self._relaxed(part, best, r, of_rows)
+        if best.value > 0 and not relaxed.value > 0:
+            margins = self.signed[:, : len(relaxed.pair.v) + 1] @ np.append(relaxed.pair.v, relaxed.pair.t)
+            wrong = fewer.wrong(relaxed.pair.q - margins)
+            self._use(fewer.with_rows(wrong, self.problem.caps) if wrong.any() else None)
+            return None
+        return relaxed
+
+    def _best_pair(
+        self,
+        signed: FloatArray,
+        caps: FloatArray,
+        states: IntStates,
+        part: Part,
+        first: tuple[FloatArray, FloatArray],
+        start: interior_point.Iterate | None,
+    ) -> interior_point.BestPair:
+        counts = (states == FREE) | (states == ON)
+        floor, ceiling = self.bounds(states, caps)
         total = self.problem.total
-        rows = interior_point.Rows(
-            self.signed,
-            self.problem.caps,
-            counts,
-            part.states == CAPPED,
-            floor,
-            ceiling,
-            total,
-            0.0 if total > 0 else 1.0,
-        )
+        required = 0.0 if total > 0 else 1.0
+        rows = interior_point.Rows(signed, caps, counts, states == CAPPED, floor, ceiling, total, required)
         box = interior_point.Box(self.problem.groups, part.low, part.high, part.signs)
-        first = start is None
-        if start is None:
-            start = interior_point.first_iterate(rows, box, self.sign, *self._start)
-        best = interior_point.best_pair(rows, box, self.sign, start, _ITERATIONS)
-        if not first and not np.isfinite(best.value):  # rounding has put it outside
-            start = interior_point.first_iterate(rows, box, self.sign, *self._start)
+        if start is not None and len(start.r) == len(signed):
             best = interior_point.best_pair(rows, box, self.sign, start, _ITERATIONS)
+            if np.isfinite(best.value):  # else rounding has put it outside
+                return best
+        begin = interior_point.first_iterate(rows, box, self.sign, *first)
+        return interior_point.best_pair(rows, box, self.sign, begin, _ITERATIONS)
+
+    def _relaxed(self, part: Part, best: interior_point.BestPair, r: FloatArray, of_rows: FloatArray) -> Relaxed:
         n = self.problem.rows.shape[1]
-        pair = Pair(best.v[:n], float(best.v[n]), best.r, q=float(best.v[n + 1]) if total > 0 else 1.0)
+        pair = Pair(best.v[:n], float(best.v[n]), r, q=float(best.v[n + 1]) if self.problem.total > 0 else 1.0)
         value = float(best.value)
-        of_rows = np.nan_to_num(np.where(part.states == FREE, best.of_rows, 0.0))
+        of_rows = np.nan_to_num(np.where(part.states == FREE, of_rows, 0.0))
         if value > 0:
             value, better = self.margin(part, pair)
             pair = better if value > 0 else pair

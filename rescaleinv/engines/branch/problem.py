@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +56,7 @@ class LimitedProblem:
     nu: NuMargin | None = None
     total: float = 0.0
     nu_start: FloatArray | None = None
+    fewer_rows: dict[int, Any] = field(default_factory=dict)  # what relaxations were found to need, see ``FewerRows``
 
     @classmethod
     def of(

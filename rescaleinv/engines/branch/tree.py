@@ -266,6 +266,7 @@ class PointSearch:
         root = _Node(Part.whole(self.problem, low, high))
         waiting: list[tuple[_Node, Iterate | None]] = [(root, None)]
         settled = 0.0
+        self.question.prepare(low, high)
         while waiting:
             node, start = waiting.pop()
             budget.parts += 1
@@ -289,6 +290,10 @@ class PointSearch:
                 if other is not None:
                     return self.neutral(other, budget.parts)
             if not self._split(node, relaxed, relaxed_factors):
+                if self.question.fewer is not None:  # it may be for want of a row
+                    self.question.fewer = None
+                    waiting.append((node, None))
+                    continue
                 return self.open("parts of the range that can't be split any further", budget)
             waiting.extend((child, relaxed.iterate) for child in node.children)
         return Decision(self.label, cover=root.records(), n_parts=budget.parts)
