@@ -137,7 +137,8 @@ def alternatives():
 
     assert total("verdicts", "missed") == total("200 random rescalings", "missed") == 0
     yield (
-        f"Of {total('verdicts', 'neutral')} neutral points the five usual scalers miss {total('grid of five scalers', 'missed')}, "
+        f"Of {total('verdicts', 'neutral')} neutral points the five usual scalers miss "
+        f"{total('grid of five scalers', 'missed')}, "
         f"a threshold that keeps as many points misses {total('threshold on |f|', 'missed')}, the bootstrap misses "
         f"{total('bootstrap self-consistency', 'missed')} and flags "
         f"{total('bootstrap self-consistency', 'flagged though strong')} points"
