@@ -329,6 +329,15 @@ def test_verdicts_are_the_same_after_saving_pickling_and_in_a_pipeline(known, tm
     np.testing.assert_array_equal(around.code, verdicts.code)
 
 
+def test_the_radius_is_infinite_where_the_verdict_is_strong(known):
+    clf, verdicts = known
+    chosen = np.r_[np.flatnonzero(verdicts.strong)[:3], np.flatnonzero(verdicts.neutral)[:1]]
+    radius = clf.rescaling_radius(verdicts.points[chosen], ratio=1.5, largest=50)
+    assert np.isposinf(radius[:3]).all()
+    assert 1 <= radius[3, 0] <= radius[3, 1]
+    assert np.isfinite(radius[3, 0])
+
+
 def test_files_get_the_same_verdicts(known, tmp_path):
     clf, verdicts = known
     pd.DataFrame(verdicts.points, columns=["a", "b", "c"]).to_csv(tmp_path / "points.csv", index=False)
