@@ -3,12 +3,12 @@
     RESCALEINV_DATA=FOLDER python -m benchmarks.sizes [--only letter,wdbc] [--parts sets,agreement,growth] [--again]
                                                       [--points 100] [--processor-time] [--quick]
 
-Writes benchmarks/results/sizes.json, sizes.md and sizes_growth.png; what is measured is stored at once, so that a run that
-was stopped goes on where it was. Default settings (5 s per point, on average), hard margin with inconsistent rows left out,
-2 processes, raw and standardised data. With --processor-time (for a machine that others use) there is one process, and every
-limit and every time is of its processor time. Strong verdicts are put to plain SVMs at sampled rescalings and to L1-SVMs
-with sampled costs, solved by HiGHS; every certificate is checked. Where the enumeration is complete, the verdicts are
-compared with its own.
+Writes benchmarks/results/sizes.json, sizes.md and sizes_growth.png, and the table of docs/guide_engines.md; what is measured
+is stored at once, so that a run that was stopped goes on where it was. Default settings (5 s per point, on average), hard
+margin with inconsistent rows left out, 2 processes, raw and standardised data. With --processor-time (for a machine that
+others use) there is one process, and every limit and every time is of its processor time. Strong verdicts are put to plain
+SVMs at sampled rescalings and to L1-SVMs with sampled costs, solved by HiGHS; every certificate is checked. Where the
+enumeration is complete, the verdicts are compared with its own.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ from rescaleinv.verify import check
 
 SAMPLES = 500
 SEED = 0
+GUIDE = Path(__file__).parents[1] / "docs" / "guide_engines.md"
+MARKS = ("<!-- sizes: written by benchmarks.sizes -->", "<!-- sizes: end -->")
 Data = Callable[[], tuple[Any, Any]]
 
 
@@ -335,8 +338,32 @@ def as_markdown(results: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def guide_lines(results: dict[str, Any]) -> list[str]:
+    """The table of docs/guide_engines.md."""
+    lines = [
+        "| training set, 100 points | features × rows | decided | strong, neutral | mean per point |",
+        "|---|---|---|---|---|",
+    ]
+    for row in results["sets"].values():
+        lines.append(
+            f"| {row['set']} | {row['features']} × {row['rows']:,} | {row['decided']:.0%} "
+            f"| {row['strong']}, {row['neutral']} | {row['seconds_per_point']:.2g} s |"
+        )
+    return lines
+
+
+def write_guide(results: dict[str, Any]) -> None:
+    """Put the table into the guide, between its two marks."""
+    text = GUIDE.read_text(encoding="utf-8")
+    before, rest = text.split(MARKS[0], 1)
+    after = rest.split(MARKS[1], 1)[1]
+    table = "\n".join(guide_lines(results))
+    GUIDE.write_text(f"{before}{MARKS[0]}\n\n{table}\n\n{MARKS[1]}{after}", encoding="utf-8")
+
+
 def store(results: dict[str, Any]) -> None:
     write_result("sizes", results)
+    write_guide(results)
     (RESULTS / "sizes.md").write_text(as_markdown(results), encoding="utf-8")
     if results["growth"]:
         draw_growth(list(results["growth"].values()))

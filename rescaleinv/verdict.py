@@ -67,6 +67,19 @@ def verdict_words(code: int) -> str:
     return Verdict(code).name.lower().replace("_", " ")
 
 
+def _class_words(label: Any) -> str:
+    """What to call a class: its name, or "class 1" where that is a number.
+
+    >>> _class_words("benign"), _class_words(-1), _class_words("1")
+    ('benign', 'class -1', 'class 1')
+    """
+    try:
+        float(label)
+    except (TypeError, ValueError):
+        return str(label)
+    return f"class {label}"
+
+
 @dataclass(frozen=True, eq=False)
 class Verdicts:
     """The verdicts of a batch of points. A verdict is never a class label; the boolean masks are the way to ask.
@@ -267,8 +280,7 @@ class Verdicts:
             return "depends on the scaling" + self.engine.scope
         if code == Verdict.UNKNOWN:
             return "not decided"
-        label = self.classes[code > 0]
-        return f"{label if isinstance(label, str) else f'class {label}'} whatever the scaling{self.engine.scope}"
+        return f"{_class_words(self.classes[code > 0])} whatever the scaling{self.engine.scope}"
 
     @property
     def ambiguity(self) -> tuple[float, float]:
@@ -323,7 +335,8 @@ class Verdicts:
             mask = self.code == kind
             count, proved = int(mask.sum()), int((self.status[mask] == "proved").sum())
             if count:
-                parts.append(f"{count} {words(kind)} ({count / total:.0%}{f', {proved} proved' if proved else ''})")
+                said = words(kind) if count == 1 else words(kind).replace("depends", "depend", 1)
+                parts.append(f"{count} {said} ({count / total:.0%}{f', {proved} proved' if proved else ''})")
         return f"{len(self)} points: {', '.join(parts) or 'none'}"
 
     def to_frame(self) -> Any:

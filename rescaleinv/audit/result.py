@@ -241,9 +241,7 @@ class Audit:
 
     def words(self, code: int) -> str:
         """A verdict in the names of the classes: "benign whatever the scaling"."""
-        if code == Verdict.NEUTRAL:
-            return "depends on the scaling"
-        return "not decided" if code == Verdict.UNKNOWN else f"{self.class_name(code)} whatever the scaling"
+        return self.verdicts.words(code)
 
     def class_name(self, sign: int) -> str:
         """The name of the class that a sign stands for; "" for none."""

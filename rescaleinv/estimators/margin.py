@@ -83,7 +83,7 @@ def _svm_of(training_set: TrainingSet, nu: NuMargin | None, rescaling: Any) -> S
     if nu is None:
         return minimal_norm_svm(training_set, rescaling)
     svm = nu_svm(training_set, nu, rescaling)
-    return ReferenceSVM(training_set, svm.weights, svm.intercept, svm.value_at_anchor, hard_margin=False)
+    return ReferenceSVM(training_set, svm.weights, svm.intercept, svm.value_at_anchor, hard_margin=False, nu=None)
 
 
 def find_margin(
@@ -118,7 +118,9 @@ def find_margin(
 
 
 def _margin(whole: TrainingSet, kept: TrainingSet, svm: Any, **soft: Any) -> Margin:
-    reference = ReferenceSVM(kept, svm.weights, svm.intercept, svm.value_at_anchor, hard_margin=not soft)
+    reference = ReferenceSVM(
+        kept, svm.weights, svm.intercept, svm.value_at_anchor, hard_margin=not soft, nu=soft.get("nu")
+    )
     return Margin(kept, np.setdiff1d(whole.row_numbers, kept.row_numbers), reference, **soft)
 
 

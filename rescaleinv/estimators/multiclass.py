@@ -251,8 +251,8 @@ class RescaleInvariantOneVsRest(_OfBinaryClassifiers):
     not (strongly negative against strongly positive). So the predicted class is in the set. Strongly negative alone does
     not exclude a class: where all are negative, the least negative one is predicted.
 
-    A class between the others is not separable from them by a hyperplane: rows are then left out, or a finite C is
-    needed. One-vs-one is the better choice for such data.
+    A class between the others is not separable from them by a hyperplane: its classifier has a soft margin then, unless the
+    estimator's ``inconsistent`` says otherwise. One-vs-one is the better choice for such data.
 
     Parameters
     ----------

@@ -50,7 +50,9 @@ class RadiusSearch:
         self._fitted = fitted
         self._limited = choose_engine("auto", training_set, replace(settings, limits=ranges))
         every = choose_engine("auto", training_set, replace(settings, limits=None, groups=None, penalties=None))
-        self._every = own if own.abilities.enumerates and own.abilities.every_rescaling else every
+        # what it has enumerated, or with ν decided point by point, is not done again
+        has_answers = own.abilities.enumerates or fitted.margin.nu is not None
+        self._every = own if has_answers and own.abilities.every_rescaling else every
 
     def of(self, points: FloatArray, *, ratio: float, largest: float) -> FloatArray:
         """One row [certified κ, refuted κ] per point; infinity for both where every rescaling gives one label."""
@@ -88,10 +90,10 @@ class RadiusSearch:
         return found
 
     def _same_for_every_rescaling(self, points: FloatArray) -> npt.NDArray[np.bool_]:
-        """Points whose label no rescaling changes, as far as that is known without much work (hard margins only)."""
-        if not self._fitted.hard_margin:
+        """Points whose label no rescaling changes, as far as that is known without much work (not with a finite C)."""
+        if self._fitted.margin.penalties is not None:
             return np.zeros(len(points), dtype=bool)
-        if self._every.abilities.enumerates:
+        if self._fitted.margin.nu is not None or self._every.abilities.enumerates:
             return self._every.engine.certify_checked(points).strong
         read, reading = self._fitted.training_set.as_read, self._fitted.training_set.reading
         sides = np.where(self._fitted.reference.decision_function(points) >= 0, 1, -1)

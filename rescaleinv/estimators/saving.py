@@ -114,7 +114,7 @@ class StoredModel:
         if (penalties is not None) != math.isfinite(parameters["C"]) or (nu is not None and penalties is not None):
             raise ValueError("its margin is not that of its parameters")
         intercept, value_at_anchor = map(float, arrays["offsets"])
-        reference = ReferenceSVM(training_set, arrays["weights"], intercept, value_at_anchor, hard)
+        reference = ReferenceSVM(training_set, arrays["weights"], intercept, value_at_anchor, hard, nu)
         margin = Margin(training_set, _integers(arrays["dropped"]), reference, penalties, nu, one_label)
         return Fitted(parameters=parameters, classes=self._classes, margin=margin, limits=limits, groups=groups)
 

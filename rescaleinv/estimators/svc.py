@@ -31,6 +31,7 @@ from rescaleinv.estimators.saving import reading_model, write_model
 from rescaleinv.theory.inputs import as_labels, as_matrix
 from rescaleinv.theory.invariance import check_invariance
 from rescaleinv.theory.scale_range import as_groups, as_scale_range
+from rescaleinv.theory.separability import check_rule
 from rescaleinv.theory.training_set import TrainingSet, check_read_as
 from rescaleinv.theory.validation import checked_features, checked_labels, checked_weights, with_class_weights
 from rescaleinv.verdict import Verdicts
@@ -65,7 +66,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         elsewhere; for a limited ``scale_range`` it takes "gap". "milp" is the paper's method, for comparison (its
         solver may be named: "milp:highs", "milp:ortools", "milp:ortools:highs", "milp:pulp"). ``engine_`` says which
         engine it is and why.
-    inconsistent : {"soft", "drop", "raise"}, default="drop"
+    inconsistent : {"soft", "drop", "raise"}, default="soft"
         What is done where a hard margin is asked for (no C, no ``nu``) and no hyperplane separates the classes. "soft":
         the soft margin with ``nu="auto"``, no row left out. "drop", the paper's way: leave rows out, with a warning that
         names them, but never the last row of a class. "raise": an ``InseparableError``.
@@ -147,7 +148,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         C: float = float("inf"),
         nu: float | str | None = None,
         engine: str = "auto",
-        inconsistent: str = "drop",
+        inconsistent: str = "soft",
         time_limit: float | None = 5.0,
         *,
         drop_rule: str = "misclassified",
@@ -227,6 +228,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_margin(self.C, self.nu, self.inconsistent)
+        check_rule(self.drop_rule)
         for name in ("time_limit", "max_seconds"):
             checked_time_limit(getattr(self, name), name)
         checked_limit(self.max_vertices, "max_vertices")
@@ -417,14 +419,14 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
 
     @property
     def is_invariant_(self) -> bool:
-        """Whether rescaling makes no difference to any point at all (Corollary 8 of the paper)."""
+        """Whether rescaling makes no difference to any point at all (Corollary 8 of the paper; the same holds for ν)."""
         check_is_fitted(self)
         if self._fitted.margin.one_label:
             return True
-        if not self._fitted.hard_margin:
-            raise NotAvailableError("the test for invariance is for the hard margin (C=inf), and C is finite")
+        if self._fitted.margin.penalties is not None:
+            raise NotAvailableError("the test for invariance is for the hard margin or nu, and C is finite")
         if self._invariant is None:
-            self._invariant = check_invariance(self.training_set_.as_read).invariant
+            self._invariant = check_invariance(self.training_set_.as_read, self._fitted.margin.nu).invariant
         return self._invariant
 
     def save(self, path: str | Path) -> None:

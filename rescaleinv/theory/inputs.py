@@ -134,6 +134,8 @@ def as_matrix(X: Any, *, what: str = "X", n_features: int | None = None, holes: 
         )
     if np.iscomplexobj(raw):
         raise InputError(f"{what} holds complex numbers. Complex data not supported: real numbers are needed")
+    if raw.dtype.kind in "mM":  # as texts: some are turned into numbers of nanoseconds without a word
+        raw = raw.astype(str).astype(object)
     if raw.dtype.kind not in "biuf":
         for j in range(raw.shape[1]):
             offender = _first_text(raw[:, j])

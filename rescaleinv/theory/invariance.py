@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import SolverError
+from rescaleinv.theory.nu_margin import NuMargin, nu_svm
 from rescaleinv.theory.rationals import nonnegative_solution, solve_in_integers
 from rescaleinv.theory.svm import SVMSolution, exact_svm_at, minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
@@ -115,7 +116,17 @@ def _proved_invariant(training_set: TrainingSet) -> tuple[bool, list[Fraction], 
     return True, svm.weights, svm.intercept
 
 
-def check_invariance(training_set: TrainingSet) -> Invariance:
+def _invariance_with_nu(training_set: TrainingSet, margin: NuMargin) -> Invariance:
+    from rescaleinv.theory.nu_invariance import nu_svm_is_invariant
+
+    invariant, exact = nu_svm_is_invariant(training_set, margin)
+    if not invariant:
+        return Invariance(False, exact is not None, None, None)
+    svm = nu_svm(training_set, margin, np.ldexp(1.0, -training_set.conditioning.exponent))
+    return Invariance(True, True, svm.weights, svm.intercept)
+
+
+def check_invariance(training_set: TrainingSet, nu: NuMargin | None = None) -> Invariance:
     """Is the label of *every* possible point the same under every rescaling of the features? (Corollary 8)
 
     At most one small linear program per feature. Where the float answer is near a tie, as it always is when the answer is
@@ -124,6 +135,9 @@ def check_invariance(training_set: TrainingSet) -> Invariance:
     Parameters
     ----------
     training_set : TrainingSet
+    nu : NuMargin, optional
+        Of the soft margin by ν instead of the hard one: the same holds with C_ν in place of C(X). Where its intercept is an
+        interval, the middle of it is given; "no" may then also mean that floats could not tell.
 
     Returns
     -------
@@ -145,6 +159,8 @@ def check_invariance(training_set: TrainingSet) -> Invariance:
     Invariance(invariant=True, proved=True, weights=array([1., 1.]), intercept=-3.0)
     """
     require_training_set(training_set)
+    if nu is not None:
+        return _invariance_with_nu(training_set, nu)
     svm = minimal_norm_svm(training_set, np.ldexp(1.0, -training_set.conditioning.exponent))
     tight = svm.tight_rows(1e-8)
     sizes = np.ldexp(svm.weights, training_set.conditioning.exponent)

@@ -262,21 +262,19 @@ def _polished(rows: FloatArray, signs: FloatArray, caps: FloatArray, found: Floa
     best, least = found, _disorder(rows, signs, caps, found)
     for tolerance in _BETWEEN:
         on = np.flatnonzero((found > tolerance * caps) & (found < (1 - tolerance) * caps))
-        if not len(on):
-            continue
         fixed = np.where(found > caps / 2, caps, 0.0)
         fixed[on] = 0.0
         signed = rows * signs[:, None]
         ends = np.column_stack([signs[on] > 0, signs[on] < 0]).astype(float)
         halves = np.array([0.5 - fixed[signs > 0].sum(), 0.5 - fixed[signs < 0].sum()])
-        size = float(np.abs(signed[on]).max()) or 1.0
+        size = float(np.abs(signed).max()) or 1.0
         products = (signed[on] / size) @ (signed[on] / size).T
         matrix = np.block([[products, -ends], [ends.T, np.zeros((2, 2))]])
         right = np.concatenate([-(signed[on] / size) @ (signed.T @ fixed / size), halves])
         answer = np.linalg.lstsq(matrix, right, rcond=None)[0][: len(on)]
         tried = fixed.copy()
         tried[on] = answer
-        if answer.min() < 0 or (answer > caps[on]).any() or np.abs(ends.T @ answer - halves).max() > 1e-12:
+        if (answer < 0).any() or (answer > caps[on]).any() or np.abs(ends.T @ answer - halves).max() > 1e-12:
             continue
         disorder = _disorder(rows, signs, caps, tried)
         if disorder < least:

@@ -308,6 +308,12 @@ def _canonical(training_set: TrainingSet, weights: FloatArray) -> tuple[IntArray
     return order, canonical
 
 
+def check_rule(rule: Any) -> None:
+    """Refuse a rule that there is not."""
+    if not isinstance(rule, str) or rule not in _RULES:
+        raise InputError(f"the rule {rule!r} is not known; there are {', '.join(map(repr, _RULES))}")
+
+
 def separable_subset(
     training_set: TrainingSet,
     rule: str = "misclassified",
@@ -349,8 +355,7 @@ def separable_subset(
     array([5])
     """
     require_training_set(training_set)
-    if not isinstance(rule, str) or rule not in _RULES:
-        raise InputError(f"the rule {rule!r} is not known; there are {', '.join(map(repr, _RULES))}")
+    check_rule(rule)
     if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
         raise InputError(f"time_limit is {time_limit!r}; a positive number of seconds, or None, is needed")
     if is_separable(training_set):

@@ -37,7 +37,14 @@ def test_truth_that_is_not_known_is_left_out(tumours):
     features, labels = tumours[0].iloc[:, :2], tumours[1]
     truth = [None if i % 2 else label for i, label in enumerate(labels[30:50].tolist())]
     audit = scaling_audit(
-        features[:30], labels[:30], features[30:50], truth, scalings={}, class_names=("bad", "good"), most_radii=0
+        features[:30],
+        labels[:30],
+        features[30:50],
+        truth,
+        scalings={},
+        estimator=RescaleInvariantSVC(inconsistent="drop"),
+        class_names=("bad", "good"),
+        most_radii=0,
     )
     assert audit.report.svm.tp + audit.report.svm.fp + audit.report.svm.tn + audit.report.svm.fn == 10
     assert set(audit.truth[::2]) == {"good", "bad"}

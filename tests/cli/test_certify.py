@@ -69,7 +69,7 @@ def test_everything_is_proved(folder, expected, capsys):
     named = replace(expected, classes=("malignant", "benign"))
     for kind, count in zip((1, -1, 0, 2), expected.counts().values(), strict=True):
         if count:
-            assert f"{count} {named.words(kind)}" in shown
+            assert f"{count} {named.words(kind).replace('depends', 'depend')}" in shown
             assert f"{count} proved" in shown
     assert "0 edges corrected" in shown
     assert set(pd.read_parquet(out)["status"]) == {"proved"}

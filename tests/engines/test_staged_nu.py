@@ -1,10 +1,11 @@
 """Every rescaling with a ν-margin: against sampled ν-SVMs, the hard margin, the checkers, and what must change nothing."""
 
-import nu_samples
 import numpy as np
 import pytest
 import second_checker
 
+from benchmarks import nu_samples
+from benchmarks.nu_samples import made
 from rescaleinv import ComplexEngine, TrainingSet
 from rescaleinv.engines import EngineSettings
 from rescaleinv.engines.branch.free.engine import TreeEngine
@@ -14,31 +15,6 @@ from rescaleinv.theory.nu_margin import NuMargin, largest_nu, least_nu
 from rescaleinv.verdict import verdict_words
 from rescaleinv.verify import check
 
-KINDS = ("floats", "integers", "binary", "unlike units", "duplicates")
-
-
-def made(seed):
-    """A training set of one of the kinds, points, and a ν: that of C = 1, or one that is farther from the least."""
-    rng = np.random.default_rng([seed, 23])
-    kind, n, m = KINDS[seed % len(KINDS)], 1 + seed % 10, 14 + 3 * (seed % 7)
-    if kind in ("integers", "duplicates"):
-        X = rng.integers(0, 4, size=(m, n)).astype(float)
-    elif kind == "binary":
-        X = rng.integers(0, 2, size=(m, n)).astype(float)
-    else:
-        X = rng.normal(size=(m, n))
-    y = np.where((X - X.mean(axis=0)) @ rng.normal(size=n) + rng.normal(size=m) * rng.choice([0.3, 1.0]) > 0, 1, -1)
-    y[:4] = 1, -1, 1, -1
-    if kind == "unlike units":
-        X = X * 10.0 ** rng.integers(-3, 4, size=n)
-    if kind == "duplicates":
-        X, y = np.vstack([X, X[: m // 2]]), np.append(y, y[: m // 2])
-    training_set = TrainingSet(X, y)
-    least, largest = least_nu(training_set), float(largest_nu(training_set))
-    margin = NuMargin.of(training_set, least + (0.05, 0.3, 0.7)[seed % 3] * (largest - least))
-    points = np.vstack([X[:2], X[rng.integers(len(X), size=4)] + X.std(axis=0) * rng.normal(size=(4, n)) / 2])
-    return training_set, margin, points
-
 
 @pytest.mark.parametrize("seed", range(15))
 def test_no_sampled_rescaling_contradicts_a_verdict(seed):
@@ -46,9 +22,7 @@ def test_no_sampled_rescaling_contradicts_a_verdict(seed):
     X, y = training_set.features, training_set.signs
     engine = StagedEngine(training_set, nu=margin, max_programs=1500)
     verdicts = engine.certify(points)
-    rng = np.random.default_rng(seed)
-    spread = np.maximum(X.std(axis=0), 1e-9)
-    rescalings = [np.exp(size * rng.normal(size=X.shape[1])) / spread for size in (0, 0.5, 1, 1, 2, 2) * 4]
+    rescalings = nu_samples.rescalings(X, 24, seed)
     wrong, solved = nu_samples.contradictions(X, y, margin.caps, points, verdicts.code, rescalings)
     assert not wrong
     assert solved >= 8

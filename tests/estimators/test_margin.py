@@ -1,8 +1,10 @@
 """Which margin the estimator has: against SVC and NuSVC of scikit-learn, in other units, and what is said of it."""
 
+import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -15,12 +17,16 @@ from rescaleinv import (
     LeftOutWarning,
     NotAvailableError,
     OneLabelWarning,
+    RescaleInvariantOneVsOne,
+    RescaleInvariantOneVsRest,
     RescaleInvariantSVC,
+    certify,
+    certify_files,
     least_nu,
     nu_of,
 )
 from rescaleinv.datasets import load
-from rescaleinv.theory.nu_margin import largest_nu
+from rescaleinv.theory.nu_margin import largest_nu, nu_svm
 
 OVERLAPPING = [[0.0], [1], [2], [8], [9], [10], [9.5]], [0, 0, 0, 1, 1, 1, 0]
 
@@ -242,3 +248,111 @@ def test_a_model_without_a_hyperplane_is_saved(tmp_path):
     again = RescaleInvariantSVC.load(tmp_path / "model")
     assert again.margin_ == clf.margin_
     assert again.predict([[0, 0]]).tolist() == ["b"]
+
+
+# --- verdicts -----------------------------------------------------------------------------------------------------------
+
+
+def small(seed=5, n=3, m=30):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 6, (m, n)).astype(float)
+    labels = np.where(rows @ np.linspace(1, -1, n) + rng.normal(size=m) * 2 > 0.5, 1, -1)
+    return rows, labels, rng.integers(0, 6, (12, n)).astype(float)
+
+
+@pytest.fixture(scope="module")
+def known():
+    rows, labels, points = small()
+    clf = RescaleInvariantSVC().fit(rows, labels)
+    verdicts = clf.certify(points)
+    assert clf.margin_.startswith("soft margin, ν = ")
+    assert not verdicts.unknown.any()
+    assert verdicts.strong.any()
+    assert verdicts.neutral.any()
+    return clf, verdicts
+
+
+@pytest.mark.parametrize("kind", ["units", "order", "names"])
+def test_verdicts_do_not_change_with_units_order_and_names(known, kind):
+    rows, labels, points = small()
+    other_rows, other_labels, factors, shifts, side = moved(kind, rows, labels, np.random.default_rng(1))
+    found = RescaleInvariantSVC().fit(other_rows, other_labels).certify(points * factors + shifts)
+    np.testing.assert_array_equal(found.code * side, known[1].code)
+
+
+def test_verdicts_do_not_change_with_copies_of_every_row(known):
+    rows, labels, points = small()
+    twice = RescaleInvariantSVC(nu=known[0].nu_).fit(np.vstack([rows, rows]), np.append(labels, labels))
+    np.testing.assert_array_equal(twice.certify(points).code, known[1].code)
+
+
+def test_no_sampled_rescaling_contradicts_a_strong_verdict(known):
+    clf, verdicts = known
+    margin, points = clf._fitted.margin.nu, verdicts.points
+    rng = np.random.default_rng(2)
+    seen = np.zeros((2, len(points)), dtype=bool)
+    for _ in range(60):
+        svm = nu_svm(clf.training_set_, margin, np.exp(rng.normal(size=points.shape[1]) * 1.5))
+        values = points @ svm.weights + svm.intercept
+        assert not (verdicts.strongly_positive & (values < -1e-6)).any()
+        assert not (verdicts.strongly_negative & (values > 1e-6)).any()
+        seen |= [values > 1e-6, values < -1e-6]
+    assert not (seen.all(axis=0) & ~verdicts.neutral).any()
+
+
+def test_strong_verdicts_are_what_predict_says(known):
+    clf, verdicts = known
+    labels = clf.predict(verdicts.points)
+    assert (labels[verdicts.strongly_positive] == 1).all()
+    assert (labels[verdicts.strongly_negative] == -1).all()
+    sets = clf.predict_set(verdicts.points)
+    np.testing.assert_array_equal(sets.sum(axis=1), np.where(verdicts.neutral, 2, 1))
+
+
+def test_every_verdict_is_proved(known, tmp_path):
+    proved = known[1].prove(tmp_path / "certificates.jsonl")
+    assert set(proved.status) == {"proved"}
+    from rescaleinv.verify import main
+
+    assert main([str(tmp_path / "certificates.jsonl")]) == 0
+
+
+def test_verdicts_are_the_same_after_saving_pickling_and_in_a_pipeline(known, tmp_path):
+    clf, verdicts = known
+    clf.save(tmp_path / "model")
+    rows, labels, points = small()
+    for other in (RescaleInvariantSVC.load(tmp_path / "model"), pickle.loads(pickle.dumps(clf))):
+        np.testing.assert_array_equal(other.certify(points).code, verdicts.code)
+    pipeline = make_pipeline(StandardScaler(), clone(clf)).fit(rows, labels)
+    around = certify(pipeline, points)
+    assert around.provenance == "every rescaling of the features before the scalers of the pipeline"
+    np.testing.assert_array_equal(around.code, verdicts.code)
+
+
+def test_the_radius_is_infinite_where_the_verdict_is_strong(known):
+    clf, verdicts = known
+    chosen = np.r_[np.flatnonzero(verdicts.strong)[:3], np.flatnonzero(verdicts.neutral)[:1]]
+    radius = clf.rescaling_radius(verdicts.points[chosen], ratio=1.5, largest=50)
+    assert np.isposinf(radius[:3]).all()
+    assert 1 <= radius[3, 0] <= radius[3, 1]
+    assert np.isfinite(radius[3, 0])
+
+
+def test_files_get_the_same_verdicts(known, tmp_path):
+    clf, verdicts = known
+    pd.DataFrame(verdicts.points, columns=["a", "b", "c"]).to_csv(tmp_path / "points.csv", index=False)
+    summary = certify_files(clf, tmp_path / "points.csv", tmp_path / "out", chunk_rows=7)
+    assert summary.rows == len(verdicts)
+    np.testing.assert_array_equal(pd.read_parquet(tmp_path / "out")["code"], verdicts.code)
+
+
+@pytest.mark.parametrize("kind", [RescaleInvariantOneVsOne, RescaleInvariantOneVsRest])
+def test_more_than_two_classes(kind):
+    rng = np.random.default_rng(7)
+    rows = rng.normal(size=(45, 2)) + np.repeat([[0, 0], [1.2, 0], [0, 1.2]], 15, axis=0)
+    labels = np.repeat(["a", "b", "c"], 15)
+    clf = kind(RescaleInvariantSVC(class_weight="balanced")).fit(rows, labels)
+    assert all(one.nu_ is not None and not len(one.dropped_) for one in clf.estimators_)
+    sets = clf.predict_set(rows[::5])
+    chosen = np.searchsorted(clf.classes_, clf.predict(rows[::5]))
+    assert sets[np.arange(len(sets)), chosen].all()

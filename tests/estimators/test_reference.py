@@ -84,3 +84,17 @@ def test_the_smallest_value_keeps_its_sign_as_a_float():
     assert reference_module._with_its_sign(tiny) > 0 > reference_module._with_its_sign(-tiny)
     assert reference_module._with_its_sign(Fraction(0)) == 0
     assert reference_module._with_its_sign(Fraction(-1, 4)) == -0.25
+
+
+def test_a_point_on_the_hyperplane_of_a_nu_svm_has_the_value_zero():
+    """Rows that are mirror images of each other: by symmetry the hyperplane is x + y = 3, which floats miss."""
+    rows = np.array([[0, 0], [1, 0], [0, 1], [2, 2], [1, 1], [3, 3], [2, 3], [3, 2], [1, 1], [2, 2]], dtype=float)
+    labels = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    points = np.array([[0.5, 2.5], [1, 2], [1.5, 1.5], [3, 0], [7, -4]])
+    for factor in (1, 0.1, 3):
+        clf = RescaleInvariantSVC(nu=0.9).fit(rows * factor, labels)
+        values = clf.decision_function(points * factor)
+        assert (values == 0).all()
+        assert (clf.predict(points * factor) == 1).all()
+        assert (clf.decision_function((points + 0.01) * factor) > 0).all()
+        assert (clf.decision_function((points - 0.01) * factor) < 0).all()

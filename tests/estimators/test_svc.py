@@ -102,7 +102,10 @@ def test_engines_agree(tumours):
     features, labels, _ = tumours
     few = features[:, [0, 2, 5]]
     by_name = {
-        name: RescaleInvariantSVC(engine=name).fit(few[:20], labels[:20]).certify(few[100:115]).code
+        name: RescaleInvariantSVC(engine=name, inconsistent="drop")
+        .fit(few[:20], labels[:20])
+        .certify(few[100:115])
+        .code
         for name in ("complex", "milp", "milp:ortools")
     }
     assert (by_name["complex"] == by_name["milp"]).all()
@@ -119,7 +122,7 @@ def test_inconsistent_rows_may_be_refused():
 
 def test_one_point_with_both_labels_is_hopeless():
     with pytest.raises(InseparableError, match="the same point with both labels"):
-        RescaleInvariantSVC().fit([[1, 2]] * 4, [0, 1, 0, 1])
+        RescaleInvariantSVC(inconsistent="drop").fit([[1, 2]] * 4, [0, 1, 0, 1])
 
 
 # --- soft margins and limited ranges --------------------------------------------------------------------------------
@@ -211,11 +214,13 @@ def test_a_hard_margin_does_not_depend_on_positive_weights():
 def test_rules_that_count_rows_refuse_weights_that_differ(rule):
     features, labels = INCONSISTENT
     with pytest.raises(InputError, match="counts rows"):
-        RescaleInvariantSVC(drop_rule=rule).fit(features, labels, sample_weight=[1, 2, 3, 4, 5, 6, 7])
+        RescaleInvariantSVC(inconsistent="drop", drop_rule=rule).fit(
+            features, labels, sample_weight=[1, 2, 3, 4, 5, 6, 7]
+        )
     with pytest.warns(LeftOutWarning):
-        RescaleInvariantSVC(drop_rule=rule).fit(features, labels, sample_weight=[2] * 7)
+        RescaleInvariantSVC(inconsistent="drop", drop_rule=rule).fit(features, labels, sample_weight=[2] * 7)
     # where nothing has to go, there is nothing to refuse
-    RescaleInvariantSVC(drop_rule=rule).fit(ROWS, LABELS, sample_weight=[1, 2, 3, 4])
+    RescaleInvariantSVC(inconsistent="drop", drop_rule=rule).fit(ROWS, LABELS, sample_weight=[1, 2, 3, 4])
 
 
 # --- in the company of others ---------------------------------------------------------------------------------------
@@ -380,7 +385,7 @@ def test_the_training_set_is_the_estimators_own():
 def test_weights_that_leave_both_classes_at_one_point():
     rows, labels = [[3.0], [3], [1], [1], [4], [4]], [0, 1, 1, 0, 0, 1]
     with pytest.warns(LeftOutWarning):
-        clf = RescaleInvariantSVC().fit(rows, labels, sample_weight=[1, 1, 2, 2, 1, 1])
+        clf = RescaleInvariantSVC(inconsistent="drop").fit(rows, labels, sample_weight=[1, 1, 2, 2, 1, 1])
     assert set(clf.predict(rows)) == {0, 1}
 
 

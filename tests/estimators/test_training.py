@@ -25,7 +25,7 @@ INCONSISTENT = [[0.0], [1], [2], [8], [9], [10], [9.5]], [0, 0, 0, 1, 1, 1, 0]
 @pytest.mark.parametrize("rule", ["misclassified", "fewest", "greedy"])
 def test_rows_are_left_out_with_a_warning_that_names_them(rule):
     with pytest.warns(LeftOutWarning, match=r"1 of 7 training rows were left out.*: rows 6;") as caught:
-        clf = RescaleInvariantSVC(drop_rule=rule).fit(*INCONSISTENT)
+        clf = RescaleInvariantSVC(inconsistent="drop", drop_rule=rule).fit(*INCONSISTENT)
     assert caught[0].message.rows == [6]
     assert caught[0].filename == __file__  # it points at the call
     assert clf.dropped_.tolist() == [6]
@@ -40,7 +40,7 @@ def test_no_class_is_emptied(rule):
     features, labels = rng.integers(0, 3, (30, 2)), np.r_[1, np.zeros(29, dtype=int)]
     features[0] = 1  # one positive row, amid the others
     with pytest.warns(LeftOutWarning):
-        clf = RescaleInvariantSVC(drop_rule=rule).fit(features, labels)
+        clf = RescaleInvariantSVC(inconsistent="drop", drop_rule=rule).fit(features, labels)
     assert set(clf.training_set_.signs) == {1, -1}
     assert is_separable(clf.training_set_)
 
@@ -51,16 +51,18 @@ def test_a_row_of_weight_two_is_as_two_rows_where_rows_must_go(seed):
     rng = np.random.default_rng(seed)
     features, labels, weights = rng.normal(size=(25, 2)), rng.integers(0, 2, 25), rng.integers(0, 4, 25)
     with pytest.warns(LeftOutWarning):
-        weighted = RescaleInvariantSVC().fit(features, labels, sample_weight=weights)
+        weighted = RescaleInvariantSVC(inconsistent="drop").fit(features, labels, sample_weight=weights)
     with pytest.warns(LeftOutWarning):
-        repeated = RescaleInvariantSVC().fit(features.repeat(weights, axis=0), labels.repeat(weights))
+        repeated = RescaleInvariantSVC(inconsistent="drop").fit(
+            features.repeat(weights, axis=0), labels.repeat(weights)
+        )
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6)
 
 
 def test_weights_say_which_rows_go():
     features, labels = INCONSISTENT
     with pytest.warns(LeftOutWarning):
-        clf = RescaleInvariantSVC(class_weight={0: 100, 1: 1}).fit(features, labels)
+        clf = RescaleInvariantSVC(inconsistent="drop", class_weight={0: 100, 1: 1}).fit(features, labels)
     assert clf.dropped_.tolist() == [3, 4]
     assert clf.predict([[9.2]]).tolist() == [0]
 

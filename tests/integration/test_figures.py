@@ -57,6 +57,15 @@ def engines():
     yield f"{batch['vertices on the hull']} vertices on the hull of {batch['vertices']:,} | {batch['seconds']:.1f} s |"
 
 
+def sizes():
+    for row in results("sizes")["sets"].values():
+        assert row["contradicted"] == 0
+        yield (
+            f"| {row['set']} | {row['features']} × {row['rows']:,} | {row['decided']:.0%} "
+            f"| {row['strong']}, {row['neutral']} | {row['seconds_per_point']:.2g} s |"
+        )
+
+
 def ranges():
     for row in results("gap")["questions"]:
         yield (
@@ -126,6 +135,7 @@ def story():
         ("docs/why.md", story),
         ("docs/guide_proofs.md", proofs),
         ("docs/guide_engines.md", engines),
+        ("docs/guide_engines.md", sizes),
         ("docs/guide_ranges.md", ranges),
         ("docs/guide_batches.md", batches),
         ("docs/guide_paper_tables.md", paper_tables),
@@ -136,7 +146,7 @@ def story():
             ),
         ),
     ],
-    ids=["why", "proofs", "engines", "ranges", "batches", "paper tables", "what this is not"],
+    ids=["why", "proofs", "engines", "sizes", "ranges", "batches", "paper tables", "what this is not"],
 )
 def test_the_page_quotes_the_results(name, quoted):
     text = page(name)

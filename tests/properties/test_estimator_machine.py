@@ -20,7 +20,14 @@ DATA = [
     ([[0.0, 0], [0, 1], [3, 0], [4, 1]], [0, 0, 1, 1]),
     ([[0.0, 2], [2, 0], [3, 3], [5, 3], [4, 5]], ["a", "a", "b", "b", "b"]),
 ]
-PARAMETERS = [{}, {"scale_range": 1.5}, {"scale_range": 1.2, "C": 1.0}, {"max_vertices": 1, "engine": "complex"}]
+PARAMETERS = [
+    {},
+    {"scale_range": 1.5},
+    {"scale_range": 1.2, "C": 1.0},
+    {"max_vertices": 1, "engine": "complex"},
+    {"nu": "auto"},
+    {"nu": 0.3},
+]
 NAMES = [None, ["a", "b"], ["b", "a"]]
 
 

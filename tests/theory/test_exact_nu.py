@@ -3,10 +3,10 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import nu_samples
 import numpy as np
 import pytest
 
+from benchmarks import nu_samples
 from rescaleinv import TrainingSet
 from rescaleinv.theory.exact_nu import exact_nu_svm_at, margin_object
 from rescaleinv.theory.nu_margin import NuMargin, largest_nu, least_nu

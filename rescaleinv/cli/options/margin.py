@@ -15,8 +15,8 @@ def add_margin(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--inconsistent",
         choices=("soft", "drop", "raise"),
-        default="drop",
-        help="where no hyperplane separates the classes: a soft margin with all rows, leave rows out, or fail",
+        default="soft",
+        help="where no hyperplane separates the classes: a soft margin with all rows (the default), leave rows out, or fail",
     )
     command.add_argument(
         "--drop-rule",
