@@ -6,6 +6,7 @@ import numpy as np
 
 from rescaleinv._util.deadline import uncounted
 from rescaleinv.engines import REGISTRY, EngineSettings, registered
+from rescaleinv.theory.nu_margin import NuMargin
 from rescaleinv.theory.training_set import TrainingSet
 
 _DONE: set[str] = set()
@@ -29,21 +30,23 @@ def compile_engine(name: str) -> None:
 
 def compile_everything() -> None:
     """Compile what any engine needs: also for soft margins, groups and the rescaling radius."""
-    for name in REGISTRY:
-        compile_engine(name)
     rows = np.array([[-1.0, 5, 0], [5, -1, 1], [1.4, 1.4, 0], [1, 1, 1], [0, 0, 1], [2, 3, 0]])
     training_set = TrainingSet(rows, [1, 1, 1, -1, -1, 1])
-    limits = np.array([[0.5, 2.0]] * 3)
+    limits, nu = np.array([[0.5, 2.0]] * 3), NuMargin.of(training_set, 0.5, np.ones(6))
     for name, entry in REGISTRY.items():
-        if not entry.abilities.limited_ranges:
+        if entry.variants:  # these call solvers, and nothing of theirs is compiled here
             continue
+        compile_engine(name)
         for settings in (
+            EngineSettings(nu=nu),
+            EngineSettings(limits=limits, nu=nu),
             EngineSettings(limits=limits, penalties=np.ones(6)),
             EngineSettings(limits=limits, groups=np.array([0, 0, 1])),
         ):
-            if not entry.abilities.missing(settings.needs):
-                engine = registered(name).load().from_settings(training_set, settings)
-                engine.progress = False
-                engine.certify_checked(rows[:2])
-                if entry.abilities.radius:
-                    engine.radius(rows[:2], ratio=1.5, largest=4.0)
+            if entry.abilities.missing(settings.needs):
+                continue
+            engine = entry.load().from_settings(training_set, settings)
+            engine.progress = False
+            engine.certify_checked(rows[:2])
+            if entry.abilities.radius and settings.limits is not None:
+                engine.radius(rows[:2], ratio=1.5, largest=4.0)

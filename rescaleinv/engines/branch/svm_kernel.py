@@ -520,7 +520,8 @@ def search(rows, span, point, sign, factors, multipliers, target, restarts, poli
     Returns the least value.
     """
     low, high = span.low, span.high
-    best = descend(rows, span, point, sign, factors, multipliers, target, False)
+    at_corners, along_gradient = np.bool_(False), np.bool_(True)  # numba would compile once more for each literal
+    best = descend(rows, span, point, sign, factors, multipliers, target, at_corners)
     movable = np.flatnonzero(low < high)
     for _ in range(restarts):
         if best < target or len(movable) == 0:
@@ -530,11 +531,11 @@ def search(rows, span, point, sign, factors, multipliers, target, restarts, poli
         for _ in range(2 + random.integers(0, max(1, len(low) // 4))):
             g = movable[random.integers(0, len(movable))]
             trial[g] = low[g] if trial[g] > np.sqrt(low[g] * high[g]) else high[g]
-        value = descend(rows, span, point, sign, trial, start, target, False)
+        value = descend(rows, span, point, sign, trial, start, target, at_corners)
         if value < best:
             best = value
             factors[:] = trial
             multipliers[:] = start
     if polish and best >= target:
-        best = descend(rows, span, point, sign, factors, multipliers, target, True)
+        best = descend(rows, span, point, sign, factors, multipliers, target, along_gradient)
     return best
