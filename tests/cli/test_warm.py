@@ -1,46 +1,55 @@
-"""``rescaleinv warm``: after it nothing is left to be compiled."""
+"""``rescaleinv warm``: compile everything now, or say why that is of no use."""
 
 import warnings
 
-import numpy as np
-
-from rescaleinv import RescaleInvariantSVC
 from rescaleinv.cli.main import main
 from rescaleinv.engines import compiling
 from rescaleinv.errors import NotKeptWarning
 
 
-def test_after_it_engines_compile_nothing(capsys):
-    from numba.core import event
+def test_engines_selection_and_learners_are_compiled(monkeypatch, capsys):
+    from rescaleinv.online import _kernel as online
+    from rescaleinv.selection import _conditional as selection
 
+    called = []
+    monkeypatch.setattr(compiling, "compile_everything", lambda: called.append("engines"))
     assert main(["warm"]) == 0
+    assert called == ["engines"]
     assert "everything is compiled" in capsys.readouterr().out
-    made = []
+    assert selection.choose.signatures
+    assert online.learn.signatures
 
-    class Listener(event.Listener):
-        def on_start(self, happened):
-            made.append(happened.data["dispatcher"].py_func.__name__)
 
-        def on_end(self, happened):
-            pass
+def test_every_engine_with_compiled_code_is_asked(monkeypatch):
+    asked = []
 
-    rng = np.random.default_rng(1)
-    rows = np.round(rng.normal(size=(24, 4)) * 3, 1)
-    labels = rows[:, 0] + rows[:, 1] > 0.3
-    with event.install_listener("numba:compile", Listener()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for settings in (
-            {},
-            {"engine": "staged"},
-            {"scale_range": 2},
-            {"scale_range": 2, "C": 1.0},
-            {"scale_range": 2, "groups": [0, 0, 1, 2]},
-        ):
-            clf = RescaleInvariantSVC(time_limit=1, **settings).fit(rows, labels)
-            clf.certify(rows[:3] * 0.9)
-            if "engine" not in settings:
-                clf.rescaling_radius(rows[:1], ratio=1.5, largest=3)
-    assert made == []
+    class Entry:
+        variants = ""
+        abilities = compiling.REGISTRY["gap"].abilities
+
+        def load(self):
+            return Engine
+
+    class Engine:
+        @classmethod
+        def from_settings(cls, training_set, settings):
+            asked.append(settings.needs)
+            return cls()
+
+        def certify_checked(self, points):
+            asked.append("certify")
+
+        def radius(self, points, ratio, largest):
+            asked.append("radius")
+
+    monkeypatch.setattr(compiling, "REGISTRY", {"made up": Entry(), "milp": compiling.REGISTRY["milp"]})
+    monkeypatch.setattr(compiling, "compile_engine", lambda name: asked.append(name))
+    compiling.compile_everything()
+    assert asked[0] == "made up"
+    assert "milp" not in asked
+    assert asked.count("radius") >= 2
+    assert {"limited_ranges", "groups"} in asked
+    assert {"limited_ranges", "soft_margin"} in asked
 
 
 def test_where_nothing_can_be_kept_the_exit_code_says_so(monkeypatch, capsys):
