@@ -49,6 +49,7 @@ def test_every_dependency_that_is_imported_is_declared():
         "pyarrow",
         "flint",
         "shtab",
+        "mapie",
         "llvmlite",
     }
     found = set()

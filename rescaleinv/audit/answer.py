@@ -22,7 +22,7 @@ class Answer:
     kappa : float
     total, hold, change, within_two, every, open : int
         All labels; those that hold within ``kappa``, that can change, that can change within a factor of 2 already, that
-        hold under every rescaling; and those for which the time did not suffice.
+        hold under every rescaling (None: nothing is said of them); and those for which the time did not suffice.
 
     Examples
     --------
@@ -43,11 +43,10 @@ class Answer:
         """Labels of which it is not known whether they hold within ``kappa``."""
         return self.total - self.hold - self.change
 
-    def sentence(self, noun: str = "labels") -> str:
-        """In one line."""
-        parts = [
-            f"{self.hold} of {self.total} {noun} hold when every feature's scale changes by up to a factor of {self.kappa:g}"
-        ]
+    def sentence(self, noun: str = "labels", *, fixed: int = 0) -> str:
+        """In one line; of the features ``fixed`` are not rescaled."""
+        whose = f"the scale of every feature but {fixed} (not rescaled)" if fixed else "every feature's scale"
+        parts = [f"{self.hold} of {self.total} {noun} hold when {whose} changes by up to a factor of {self.kappa:g}"]
         if self.change:
             within = (
                 f", {self.within_two} of them within a factor of 2" if self.within_two and self.kappa > _SMALL else ""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rescaleinv._util.files import checked_path
 from rescaleinv._util.parameters import is_sequence
-from rescaleinv._util.tables import ENDINGS, EXACT_INTEGERS, check_table_name, require_exact
+from rescaleinv._util.tables import EXACT_INTEGERS, check_table_name, require_exact
 from rescaleinv.batch.csv_groups import Group, parse_group, scan_csv
 from rescaleinv.errors import InputError
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Few enough for a processor's cache while columns become rows.
 _ROWS_AT_A_TIME = 16_384
+_ENDINGS = (".csv", ".parquet")
 
 Paths = str | Path | Iterable[str | Path]
 
@@ -77,18 +78,18 @@ def find_files(inputs: Paths) -> list[Path]:
     for given in [inputs] if isinstance(inputs, (str, Path)) else list(inputs):
         path = checked_path(given, "an input")
         if path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if p.suffix.lower() in ENDINGS and not _hidden(p, path))
+            inside = sorted(p for p in path.rglob("*") if p.suffix.lower() in _ENDINGS and not _hidden(p, path))
         elif not path.exists() and glob.has_magic(str(given)):
             inside = sorted(Path(match) for match in glob.glob(str(given), recursive=True))
         else:
             inside = [path]
         if not inside:
-            raise InputError(f"{given}: no file there ends in {' or '.join(ENDINGS)}")
+            raise InputError(f"{given}: no file there ends in {' or '.join(_ENDINGS)}")
         found += inside
     if not found:
         raise InputError("no input was given; files, folders or patterns are needed")
     for path in found:
-        check_table_name(path)
+        check_table_name(path, _ENDINGS)
     for path, count in Counter(path.resolve() for path in found).items():
         if count > 1:
             raise InputError(f"{path} was given twice")

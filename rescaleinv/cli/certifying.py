@@ -25,6 +25,7 @@ from rescaleinv.errors import InputError, LeftOutWarning, OneLabelWarning
 from rescaleinv.estimators.radius import radius_search
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import strong_report
+from rescaleinv.theory.scale_range import as_scale_range
 from rescaleinv.verdict import Verdicts
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def certify_rows(tables: LabelledTables, options: argparse.Namespace) -> None:
         model = fitted(tables, options, scale_range=scale_range_of(options, tables))
         verdicts = _decided(model, tables, options)
         radius = None if options.no_radius else _radii(model, tables, verdicts, options)
-    _tell(tables, verdicts, radius, options)
+    _tell(model, tables, verdicts, radius, options)
     if options.out is not None:
         result = result_table(verdicts, radius, model, tables, options)
         write_table(result, options.out, escape_formulas=options.escape_formulas)
@@ -102,8 +103,8 @@ def tell_model(model: RescaleInvariantSVC, tables: LabelledTables, options: argp
     negative, positive = shown_classes(tables, options)
     rows = "" if len(model.dropped_) else f"; {len(model.training_set_)} training rows"
     print(
-        f"linear SVM, {model.margin_}{rows}; {positive} is positive, {negative} negative; {len(tables.names)} features: "
-        f"{folded(tables.names)}"
+        f"linear SVM, {model.margin_}{rows}; {positive} is positive, {negative} negative; {len(tables.names)} "
+        f"feature{'s' if len(tables.names) != 1 else ''}: {folded(tables.names)}"
     )
 
 
@@ -157,8 +158,7 @@ def _radii(
     every = model.scale_range is None
     if every:
         radius[verdicts.strong] = np.inf
-    resting = {*tables.without_units, *fixed_features(options, tables)}
-    frozen = np.array([name in resting for name in tables.names])
+    frozen = _resting(model, tables, options)
     left = np.flatnonzero(tables.usable & ~(verdicts.strong & every))
     if not len(left) or is_over():
         return radius
@@ -171,11 +171,28 @@ def _radii(
     return radius
 
 
-def _tell(tables: LabelledTables, verdicts: Verdicts, radius: FloatArray | None, options: argparse.Namespace) -> None:
+def _resting(model: RescaleInvariantSVC, tables: LabelledTables, options: argparse.Namespace) -> npt.NDArray[np.bool_]:
+    """Features that the question how far labels hold does not rescale."""
+    names = {*tables.without_units, *fixed_features(options, tables)}
+    limits = as_scale_range(model.scale_range, len(tables.names), tables.names)
+    frozen = np.zeros(len(tables.names), dtype=bool) if limits is None else (limits == 1).all(axis=1)
+    return frozen | np.array([name in names for name in tables.names])
+
+
+def _tell(
+    model: RescaleInvariantSVC,
+    tables: LabelledTables,
+    verdicts: Verdicts,
+    radius: FloatArray | None,
+    options: argparse.Namespace,
+) -> None:
     """The answer, then the verdicts by class."""
-    if radius is not None:
-        every = int(verdicts.strong.sum()) if verdicts.engine.scope == "" else None
-        print(answer_of(radius[tables.usable], options.kappa, every=every).sentence())
+    resting = _resting(model, tables, options)
+    if radius is not None and not resting.all():
+        found = answer_of(radius[tables.usable], options.kappa, every=int(verdicts.strong.sum()))
+        if model.scale_range is not None:  # a verdict about a range says nothing about every rescaling
+            found = replace(found, every=None)
+        print(found.sentence(fixed=int(resting.sum())))
     groups = groups_of_points(tables, options)
     print(replace(verdicts, classes=shown_classes(tables, options)).summary(groups_by=groups))
 

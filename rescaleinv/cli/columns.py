@@ -98,7 +98,7 @@ def _unusable(column: pd.Series[Any]) -> Unusable | None:
         return None
     different = sorted({_shown(value) for value in texts})
     if len(texts) < len(values) / 2:
-        row = next(k for k, value in enumerate(column.tolist(), 1) if value is texts[0])
+        row = 1 + next(k for k, value in enumerate(column.isin([texts[0]]).tolist()) if value)
         problem = (
             f"{len(texts)} of {len(values)} values are not numbers, the first is {_shown(texts[0])!r} in row {row}"
         )

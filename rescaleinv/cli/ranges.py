@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from typing import Any
 
 from rescaleinv._util.tables import folded
@@ -16,10 +15,16 @@ from rescaleinv.errors import InputError
 def scale_range_of(options: argparse.Namespace, tables: LabelledTables) -> Any:
     """What ``RescaleInvariantSVC`` takes as ``scale_range``.
 
+    What ``--fixed`` and ``--range`` leave out is rescaled by factors up to ``--kappa`` where no ``--scale-range`` is given.
     In a limited range features without units (two values, categories) keep their scale unless ``--range`` names them.
     """
     default = _default(getattr(options, "scale_range", None))
     fixed, ranges = fixed_features(options, tables), _ranges(options, tables)
+    if default is None and (fixed or ranges):  # no engine takes free features beside limited ones
+        default = options.kappa
+        print(
+            f"note: features that are neither fixed nor given a range change by factors up to {default:g} (--scale-range)"
+        )
     limited = default is not None
     resting = [name for name in tables.without_units if limited and name not in ranges and name not in fixed]
     if not (fixed or ranges or resting):
@@ -34,8 +39,7 @@ def scale_range_of(options: argparse.Namespace, tables: LabelledTables) -> Any:
             f"{resting[0]}=FACTOR varies it"
         )
     kept: dict[str, Any] = dict.fromkeys([*fixed, *resting], (1, 1))
-    others = (0, math.inf) if default is None else default
-    return {name: ranges.get(name, kept.get(name, others)) for name in tables.names}
+    return {name: ranges.get(name, kept.get(name, default)) for name in tables.names}
 
 
 def fixed_features(options: argparse.Namespace, tables: LabelledTables) -> list[str]:

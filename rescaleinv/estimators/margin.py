@@ -149,7 +149,7 @@ def nothing_to_certify(label: Any) -> str:
     """Why there are no verdicts where every soft margin is a constant."""
     return (
         "the classes overlap so much that no hyperplane does better than one label for all: every soft margin gives every "
-        f"point the label {label!r}, at every scaling, which says nothing about the point. "
+        f"point the label {label}, at every scaling, which says nothing about the point. "
         'class_weight="balanced" weighs the classes alike'
     )
 

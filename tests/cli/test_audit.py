@@ -55,7 +55,7 @@ def test_findings_table_and_page(folder, expected, capsys):
     assert written["truth"].isna().sum() == 1
     source = page.read_text(encoding="utf-8")
     assert "<title>A &lt;b&gt;</title>" in source
-    assert '<td class="text">nr 26</td>' in source
+    assert '<td class="text" data-label="patient">nr 26</td>' in source
 
 
 def test_a_contradiction_is_exit_code_1(folder, monkeypatch, capsys):

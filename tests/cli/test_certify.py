@@ -409,3 +409,25 @@ def test_three_classes_have_sets(tmp_path, capsys):
     assert "b is positive, not b negative" in capsys.readouterr().out
     assert whole_main([*arguments, "--proof", str(tmp_path / "proof")]) == 2
     assert "--positive VALUE makes them two" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", ["2", "[1, 1]", "[[1, 1], [0.5, 2]]"])
+def test_a_limited_range_says_nothing_about_every_rescaling(tmp_path, capsys, given):
+    (tmp_path / "train.csv").write_text("x,y,label\n-1,5,1\n5,-1,1\n1.4,1.4,1\n1,1,0\n")
+    (tmp_path / "test.csv").write_text("x,y\n-1,4\n4,4\n0,0\n")
+    tables = [str(tmp_path / "train.csv"), str(tmp_path / "test.csv"), "--label", "label"]
+    assert whole_main(["certify", *tables]) == 0
+    assert "2 hold under every rescaling" in capsys.readouterr().out
+    assert whole_main(["certify", *tables, "--scale-range", given]) == 0
+    shown = capsys.readouterr().out
+    assert "under every rescaling" not in shown
+    assert ("of every feature but 1 (not rescaled)" in shown) == (given == "[[1, 1], [0.5, 2]]")
+    assert ("up to a factor of 4" in shown) == (given != "[1, 1]")
+
+
+def test_fixed_features_leave_the_others_a_range(tmp_path, capsys):
+    (tmp_path / "train.csv").write_text("x,y,label\n-1,5,1\n5,-1,1\n1.4,1.4,1\n1,1,0\n")
+    (tmp_path / "test.csv").write_text("x,y\n-1,4\n4,4\n0,0\n")
+    tables = [str(tmp_path / "train.csv"), str(tmp_path / "test.csv"), "--label", "label"]
+    assert main(["certify", *tables, "--fixed", "x"]) == 0
+    assert "change by factors up to 4" in capsys.readouterr().out

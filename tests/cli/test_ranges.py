@@ -1,6 +1,5 @@
 """What is known of units: fixed features, ranges by name, groups."""
 
-import math
 from argparse import Namespace
 from types import SimpleNamespace
 
@@ -15,21 +14,19 @@ TABLES = SimpleNamespace(
 
 
 def given(**changed):
-    return Namespace(train="train.csv", **{"scale_range": None, "fixed": [], "range": [], "group": [], **changed})
+    return Namespace(
+        train="train.csv", **{"scale_range": None, "kappa": 4.0, "fixed": [], "range": [], "group": [], **changed}
+    )
 
 
 def test_every_rescaling_is_the_default():
     assert scale_range_of(given(), TABLES) is None
 
 
-def test_others_keep_the_default():
-    assert scale_range_of(given(range=["glucose=18"], fixed=["age"]), TABLES) == {
-        "age": (1, 1),
-        "glucose": 18,
-        "smokes": (0, math.inf),
-        "town=Bern": (0, math.inf),
-        "town=Oslo": (0, math.inf),
-    }
+def test_others_change_by_the_factor_in_question(capsys):
+    found = scale_range_of(given(range=["glucose=18", "smokes=2"]), TABLES)
+    assert found == {"age": 4.0, "glucose": 18, "smokes": 2, "town=Bern": (1, 1), "town=Oslo": (1, 1)}
+    assert "neither fixed nor given a range change by factors up to 4 " in capsys.readouterr().out
 
 
 def test_what_has_no_unit_rests_in_a_limited_range_unless_asked_for(capsys):

@@ -20,7 +20,7 @@ TWO, THREE = ["up", "up", "up", "down", "down", "up"], [1, 1, 1, 0, 0, 2]
         (RescaleInvariantSVC(C=1.0, scale_range=2, groups=[0, 0]), TWO),
         (make_pipeline(StandardScaler(), RescaleInvariantSVC()), TWO),
         (RescaleInvariantOneVsOne(), THREE),
-        (RescaleInvariantOneVsRest(), THREE),
+        (RescaleInvariantOneVsRest(RescaleInvariantSVC(inconsistent="drop")), THREE),
     ],
     ids=["hard", "soft", "pipeline", "one-vs-one", "one-vs-rest"],
 )

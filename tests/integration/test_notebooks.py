@@ -24,6 +24,7 @@ def test_the_notebooks_are_there():
 def test_a_notebook_runs_from_start_to_end(path, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(rescaleinv.__file__).parents[1]))
     monkeypatch.delenv("MPLBACKEND", raising=False)  # pictures go into the notebook
+    monkeypatch.setenv("TQDM_DISABLE", "1")  # a bar is shown where a cell takes long, and only then
     notebook = read(path)
     NotebookClient(
         notebook, timeout=300, kernel_name="python3", coalesce_streams=True, resources={"metadata": {"path": tmp_path}}

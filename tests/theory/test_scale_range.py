@@ -20,6 +20,7 @@ NAMES = ["age", "height", "dose"]
         ([(1, 1), (0, np.inf), (0.5, 2)], [[1, 1], [0, np.inf], [0.5, 2]]),
         (np.array([[1, 1], [0, np.inf], [0.5, 2]]), [[1, 1], [0, np.inf], [0.5, 2]]),
         ({"dose": 2, "age": (1, 1), "height": (0, 1)}, [[1, 1], [0, 1], [0.5, 2]]),
+        ({"dose": 2}, [[0, np.inf], [0, np.inf], [0.5, 2]]),
     ],
 )
 def test_every_way_of_writing_it(given, expected):
@@ -47,8 +48,7 @@ def test_no_limit(given):
         ([(1, 1), (1, 1)], "2 scale ranges were given for 3 features"),
         ([(1, 1), (1, 2), (1,)], "neither a number κ"),
         ("wide", "neither a number κ"),
-        ({"age": 2, "height": 2}, "'dose'. are missing"),
-        ({"age": 2, "height": 2, "dose": 2, "hight": 3}, "'hight'. are not among the features"),
+        ({"age": 2, "height": 2, "dose": 2, "hight": 3}, "name hight, not among the features"),
     ],
 )
 def test_what_is_no_range(given, message):
