@@ -60,6 +60,7 @@ _HOMES = {
     "MissingPackageError": "errors",
     "NotKeptWarning": "errors",
     "OneLabelWarning": "errors",
+    "OtherInterceptWarning": "errors",
     "RefusedWarning": "errors",
 }
 
@@ -84,6 +85,7 @@ __all__ = [
     "NotAvailableError",
     "NotKeptWarning",
     "OneLabelWarning",
+    "OtherInterceptWarning",
     "RefusedWarning",
     "RescaleInvError",
     "RescaleInvariantOneVsOne",
@@ -159,6 +161,7 @@ if TYPE_CHECKING:
         NotAvailableError,
         NotKeptWarning,
         OneLabelWarning,
+        OtherInterceptWarning,
         RefusedWarning,
         RescaleInvError,
         SolverError,

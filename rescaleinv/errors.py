@@ -92,6 +92,21 @@ class OneLabelWarning(UserWarning):
         )
 
 
+class OtherInterceptWarning(UserWarning):
+    """A model that was taken over has ``given`` as intercept, ``predict`` takes ``middle``; both are optimal."""
+
+    def __init__(self, given: float, middle: float) -> None:
+        super().__init__(given, middle)
+        self.given, self.middle = given, middle
+
+    def __str__(self) -> str:
+        return (
+            f"the best intercept of this SVM is not unique: the model has {self.given:.6g}, predict here takes "
+            f"{self.middle:.6g}, the middle of the best ones, so points in between get another label. Verdicts are about "
+            "every best intercept"
+        )
+
+
 class RefusedWarning(UserWarning):
     """The checker refused certificates of this package; ``points`` has their numbers and why. Please report it."""
 

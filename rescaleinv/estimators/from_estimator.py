@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
 from rescaleinv._util.types import FloatArray
-from rescaleinv.errors import InputError, InputTypeError
+from rescaleinv.errors import InputError, InputTypeError, OtherInterceptWarning
 from rescaleinv.theory.inputs import as_labels, as_matrix
 from rescaleinv.theory.nu_margin import nu_at_rows
 from rescaleinv.theory.soft_margin import soft_margin_svm
@@ -23,6 +24,8 @@ _TAKEN_OVER = ("C", "nu", "class_weight", "inconsistent")
 _BEYOND = 1e-6
 # Objectives that differ by less than this share are equal: libsvm gets no nearer with large penalties.
 _SAME = 1e-4
+# Intercepts that differ by more, where the margin is 1, are two.
+_SAME_INTERCEPT = 1e-2
 
 _OF_LINEAR_SVC = (
     "it penalises the intercept (and squares the hinge loss unless told otherwise), and on features that are not scaled "
@@ -68,6 +71,7 @@ def certifying(kind: Any, model: Any, X: Any, y: Any, sample_weight: Any, parame
     margin = _margin(model, training_set, used, parameters.get("scale_range"))
     found = kind(class_weight=_class_weight(model), **margin, **parameters).fit(X, y, sample_weight)
     _require_agreement(model, found, allowed)
+    _compare_intercepts(model, found)
     return found
 
 
@@ -203,6 +207,17 @@ def _require_agreement(model: Any, found: Any, allowed: float) -> None:
             f"the {type(model).__name__} and the SVM that was trained again do not agree, although the former is near the "
             "optimum of its objective; please report this with the data"
         )
+
+
+def _compare_intercepts(model: Any, found: Any) -> None:
+    """Warn where the best intercept is not unique and the model has another one than the middle of the best ones."""
+    theirs, ours = _coefficients(model), _coefficients(found)
+    if not ours.any():
+        return
+    unit = float(theirs @ ours / (ours @ ours))
+    given, middle = float(np.ravel(model.intercept_)[0]), unit * float(found.intercept_[0])
+    if abs(given - middle) > _SAME_INTERCEPT:
+        warnings.warn(OtherInterceptWarning(given, middle), stacklevel=4)
 
 
 def _objective(coef: FloatArray, intercept: float, training_set: TrainingSet, penalties: FloatArray) -> float:

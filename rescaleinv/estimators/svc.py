@@ -442,8 +442,9 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         ----------
         model : SVC(kernel="linear") or NuSVC(kernel="linear"), or a pipeline that ends in one
             Fitted, with two classes. Its C or ν and its ``class_weight`` are taken over. About every rescaling a C says
-            nothing, as it has a scale: the question is then asked with the ν at which the ν-SVM is this very model. With
-            a ``scale_range`` among the parameters the C stays.
+            nothing, as it has a scale: the question is then asked with the ν at which the ν-SVM has these weights; where its
+            best intercept is not unique an ``OtherInterceptWarning`` says so. With a ``scale_range`` among the parameters
+            the C stays.
         X, y : table and labels
             What it was fitted to.
         sample_weight : sequence of numbers, optional

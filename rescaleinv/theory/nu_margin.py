@@ -81,6 +81,8 @@ class NuMargin:
         """
         weights = _checked_weights(training_set, row_weights)
         largest = largest_nu(training_set, weights)
+        if nu > largest and float(nu) <= float(largest) * (1 + _SAME_NU):
+            nu = largest  # 0.2 as a float is more than 1/5
         if not 0 < nu <= largest:
             raise InputError(
                 f"nu is {float(nu):g}; with {int((training_set.signs > 0).sum())} positive and "
@@ -88,6 +90,11 @@ class NuMargin:
                 'Choose a smaller nu, or class_weight="balanced", with which it may be up to 1'
             )
         least = least_nu(training_set, weights)
+        if least * (1 + _ABOVE_LEAST) >= largest:
+            raise InseparableError(
+                "the classes overlap so much that no hyperplane does better than one label for all: there is no nu-SVM, and "
+                'every soft margin gives all points one label. class_weight="balanced" weighs the classes alike'
+            )
         if nu <= least * (1 + _ABOVE_LEAST):
             raise InseparableError(
                 f"nu is {float(nu):.6g}, and the classes overlap: the reduced hulls meet up to nu = {least:.6g}. Choose "

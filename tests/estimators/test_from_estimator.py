@@ -8,7 +8,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
-from rescaleinv import InputError, RescaleInvariantSVC, certify, nu_of
+from rescaleinv import InputError, OtherInterceptWarning, RescaleInvariantSVC, certify, nu_of
 from rescaleinv.datasets import load
 
 
@@ -182,3 +182,13 @@ def test_a_model_that_has_not_converged_is_refused_with_the_number_of_labels():
     assert differ > 0
     with pytest.raises(InputError, match=f"stopped at max_iter=20.*{differ} of 77 labels of the rows differ"):
         RescaleInvariantSVC.from_estimator(model, rows, labels)
+
+
+def test_another_best_intercept_is_said():
+    features, labels, _ = load("banknote")
+    model = SVC(kernel="linear", C=1).fit(features[::60], labels[::60])
+    with pytest.warns(OtherInterceptWarning, match="the best intercept of this SVM is not unique"):
+        found = RescaleInvariantSVC.from_estimator(model, features[::60], labels[::60])
+    between = features[found.predict(features) != model.predict(features)]
+    assert len(between)  # the warning is about these points, whose label every optimal SVM need not give
+    assert not found.certify(between[:3]).strong.any()

@@ -189,3 +189,16 @@ def test_nu_of_refuses_a_wrong_penalty(C):
 def test_wrong_weights_are_refused(weights):
     with pytest.raises(InputError, match="one positive, finite weight"):
         least_nu(TrainingSet([[0.0], [1], [2]], [-1, 1, 1]), weights)
+
+
+def test_the_largest_nu_as_a_float_is_the_largest_nu():
+    ts = TrainingSet([[0.0], [1], [2], [3], [2.5], [9], [8], [7], [6], [5]], [1, -1, -1, -1, -1, -1, -1, -1, -1, -1])
+    assert float(largest_nu(ts)) == 0.2
+    assert largest_nu(ts) < 0.2  # as the float is more than 1/5
+    assert NuMargin.of(ts, 0.2).nu == largest_nu(ts)
+
+
+def test_there_may_be_no_nu_at_all():
+    ts = TrainingSet([[0.0], [1], [0], [1]], [1, 1, -1, -1])
+    with pytest.raises(InseparableError, match="no hyperplane does better than one label for all"):
+        NuMargin.of(ts, 0.5)
