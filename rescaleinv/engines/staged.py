@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -304,17 +305,22 @@ class StagedEngine(Engine):
 
         at_a_time = _POINTS_PER_TASK if len(left) > 4 * self.n_jobs else 1
         tasks = [left[k : k + at_a_time] for k in range(0, len(left), at_a_time)]
-        limits = [within_run(limit) for limit in limits]
         spans = [limits[k : k + at_a_time] for k in range(0, len(left), at_a_time)]
-        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")
-        work = (
-            delayed(self._decided_task)(rows[task], span, programs) for task, span in zip(tasks, spans, strict=True)
-        )
-        for task, found in zip(tasks, parallel(work), strict=True):
+
+        run = copy_context()  # tasks are handed out in threads of joblib, which know nothing of this run's budget
+
+        def work() -> Iterator[Any]:
+            for task, span in zip(tasks, spans, strict=True):
+                if run.run(is_over):
+                    return
+                allowed = [run.run(within_run, limit) for limit in span]
+                yield delayed(self._decided_task)(rows[task], allowed, programs)
+
+        # nothing waits in a queue, so that a run that is over has no tasks left to cancel
+        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator", pre_dispatch="n_jobs", batch_size=1)
+        for found, task in zip(parallel(work()), tasks, strict=False):  # the generator first: it must come to its end
             for i, (decision, seconds) in zip(task, found, strict=True):
                 yield int(i), decision, seconds
-            if is_over():
-                return
 
     def _decisions_in_parts(
         self, rows: FloatArray, left: IntArray, limits: list[float | None], splits: list[tuple[Fact, ...]]
