@@ -148,7 +148,7 @@ class Witness:
         them have is left out.
         """
         relative = np.asarray(factors, dtype=float)
-        if self.certificate.claim == "neutral":
+        if self.certificate.claim in ("neutral", "neutral with nu"):
             relative = relative / np.sort(relative)[(len(relative) - 1) // 2]
         names = self.feature_names or tuple(f"feature {j}" for j in range(len(relative)))
         parts = [

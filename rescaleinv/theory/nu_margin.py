@@ -237,6 +237,7 @@ def _multipliers(rows: FloatArray, signs: FloatArray, caps: FloatArray) -> Float
 
     Near the least ν the reduced hulls nearly touch, and the objective is tiny: it is solved once more in its own units.
     """
+    caps = np.minimum(caps, 1.0)  # no multiplier exceeds 1/2: a small nu needs no large numbers
     found, size = np.full(len(rows), 0.0), 1.0
     for _ in range(2):
         found = _solved(rows / size, signs, caps)
@@ -250,18 +251,27 @@ def _multipliers(rows: FloatArray, signs: FloatArray, caps: FloatArray) -> Float
 def _solved(rows: FloatArray, signs: FloatArray, caps: FloatArray) -> FloatArray:
     import cvxpy as cp
 
-    a = cp.Variable(len(rows))
-    gap = rows.T @ cp.multiply(signs, a)
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(gap) / 2), [a >= 0, a <= caps, signs @ a == 0, cp.sum(a) == 1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an inaccurate answer is good to 1e-9 at least
-        try:
-            problem.solve(solver=cp.CLARABEL, **_SOLVER_TOLERANCES)
-        except (cp.error.SolverError, ValueError) as error:
-            raise SolverError(f"the nu-SVM was not found: {error}") from error
-    if a.value is None:
-        raise SolverError(f"the nu-SVM was not found: the solver says {problem.status}")
-    return np.clip(a.value, 0.0, caps)
+    a, gap = cp.Variable(len(rows)), cp.Variable(rows.shape[1])
+    allowed = [a >= 0, a <= caps, signs @ a == 0, cp.sum(a) == 1]
+    sizes = np.abs(rows).max(axis=0)
+    sizes[sizes == 0] = 1.0
+    # features of very different sizes: each row of the system in the units of its own feature
+    in_own_units = (rows / sizes).T @ cp.multiply(signs, a) == cp.multiply(1 / sizes, gap)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(rows.T @ cp.multiply(signs, a)) / 2), allowed)
+    second = cp.Problem(cp.Minimize(cp.sum_squares(gap) / 2), [*allowed, in_own_units])
+    why: Any = ""
+    for tried in (problem, second):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an inaccurate answer is good to 1e-9 at least
+            try:
+                tried.solve(solver=cp.CLARABEL, **_SOLVER_TOLERANCES)
+            except (cp.error.SolverError, ValueError) as error:
+                why = error
+                continue
+        if a.value is not None:
+            return np.clip(a.value, 0.0, caps)
+        why = f"the solver says {tried.status}"
+    raise SolverError(f"the nu-SVM was not found: {why}")
 
 
 def _polished(rows: FloatArray, signs: FloatArray, caps: FloatArray, found: FloatArray) -> FloatArray:

@@ -356,3 +356,25 @@ def test_more_than_two_classes(kind):
     sets = clf.predict_set(rows[::5])
     chosen = np.searchsorted(clf.classes_, clf.predict(rows[::5]))
     assert sets[np.arange(len(sets)), chosen].all()
+
+
+def test_a_small_nu_in_unlike_units_is_fitted():
+    rows = np.array([[0, 1, 0], [1, 0, 2], [3, 2, 3], [1, 1, 0], [0, 1, 3], [1, 2, 0], [2, 1, 3]])
+    labels = [1, -1, -1, -1, 1, -1, 1]
+    units = np.array([0.001, 1, 0.001])
+    alike = RescaleInvariantSVC(nu=0.6 / 7).fit(rows * 1.0, labels)
+    unlike = RescaleInvariantSVC(nu=0.6 / 7).fit(rows * units, labels)
+    points = np.array([[0.0, 0, 3], [3, 0, 0], [1, 1, 1]])
+    codes = np.array([alike.certify(points).code, unlike.certify(points * units).code])
+    assert (codes[0] == codes[1]).all()
+
+
+def test_a_tiny_nu_on_separable_rows_is_the_hard_margin():
+    rows = [[-1784.06, 20.08], [-540.22, -7.37], [314.46, -8.8], [284.97, -9.68], [-1079.13, 2.31], [-532.5, -11.34]]
+    labels = [1, -1, -1, -1, -1, -1]
+    found, hard = (RescaleInvariantSVC(nu=nu).fit(rows, labels) for nu in (1e-9, None))
+    assert found.predict(rows).tolist() == hard.predict(rows).tolist() == labels
+    verdicts = found.certify(rows)
+    decided = ~verdicts.unknown
+    assert decided.any()
+    assert (verdicts.code[decided] == hard.certify(rows).code[decided]).all()
