@@ -277,10 +277,15 @@ class Verdicts:
         if self.classes is None:
             return verdict_words(code)
         if code == Verdict.NEUTRAL:
-            return "depends on the scaling" + self.engine.scope
+            return "depends on the scaling" + self._within
         if code == Verdict.UNKNOWN:
             return "not decided"
-        return f"{_class_words(self.classes[code > 0])} whatever the scaling{self.engine.scope}"
+        return f"{_class_words(self.classes[code > 0])} whatever the scaling{self._within}"
+
+    @property
+    def _within(self) -> str:
+        """What words add where verdicts are about a range; that a margin has a ν is said of the margin."""
+        return self.engine.scope.removesuffix(" with nu")
 
     @property
     def ambiguity(self) -> tuple[float, float]:

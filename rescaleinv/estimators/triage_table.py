@@ -86,7 +86,7 @@ def triage(
         rows = checked_features(estimator, X, fitting=False, holes=True)
         usable = np.array(unusable_rows(rows) == "", dtype=bool)
         radius, values = np.full((len(rows), 2), np.nan), np.full(len(rows), np.nan)
-        open_rows = usable & ~(verdicts.strong & (verdicts.engine.scope == ""))
+        open_rows = usable & ~(verdicts.strong & ("range" not in verdicts.engine.scope))
         radius[usable & ~open_rows] = np.inf
         if open_rows.any():
             radius[open_rows] = estimator._radius_search().within_run(

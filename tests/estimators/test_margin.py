@@ -378,3 +378,10 @@ def test_a_tiny_nu_on_separable_rows_is_the_hard_margin():
     decided = ~verdicts.unknown
     assert decided.any()
     assert (verdicts.code[decided] == hard.certify(rows).code[decided]).all()
+
+
+def test_words_of_verdicts_do_not_repeat_the_margin():
+    rows, labels = np.array([[0.0, 1], [2, 0], [1, 3], [3, 1], [1, 1]]), ["no", "no", "yes", "yes", "no"]
+    model = RescaleInvariantSVC(nu=0.5).fit(rows, labels)
+    assert "with nu" not in model.certify(rows).summary()
+    assert model.margin_.startswith("soft margin, ν = 0.5")
