@@ -4,7 +4,8 @@ python -m benchmarks.all --list        which results are stale, and why
 python -m benchmarks.all               run the scripts of the stale ones; what is done stays done if it is stopped
 python -m benchmarks.all --only gap    these, stale or not
 
-A result stores digests of the package's and of the benchmarks' code. It is stale if the package's code has changed since;
+A result stores digests of the code that it depends on (benchmarks/dependencies.py): what its benchmark imports of the
+package and of the benchmarks, docstrings and comments left out. It is stale if that part of the package has changed since;
 changes of the benchmarks alone are listed, but are no reason to measure again by themselves.
 """
 
@@ -18,29 +19,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks.common import RESULTS, code_digests
-
-# results that another module than the one of their name writes
-_OTHER_COMMANDS: dict[str, list[str]] = {
-    "paper_tables": ["benchmarks.paper.tables"],
-    **{
-        f"scalings_{part}": ["benchmarks.scalings.all", "--only", part]
-        for part in ("bns", "solver", "shaping", "selection", "online")
-    },
-}
+from benchmarks.dependencies import command
 
 
 def names() -> list[str]:
     """Every result that is stored."""
     return sorted(path.stem for path in RESULTS.glob("*.json"))
-
-
-def command(name: str) -> list[str]:
-    """The module that writes a result, with its arguments.
-
-    >>> command("gap"), command("scalings_bns")
-    (['benchmarks.gap'], ['benchmarks.scalings.all', '--only', 'bns'])
-    """
-    return _OTHER_COMMANDS.get(name, [f"benchmarks.{name}"])
 
 
 def state(name: str, now: dict[str, str], folder: Path = RESULTS) -> str:
@@ -56,7 +40,7 @@ def state(name: str, now: dict[str, str], folder: Path = RESULTS) -> str:
     if measured is None:
         return "stale: measured before digests were stored"
     if measured["rescaleinv"] != now["rescaleinv"]:
-        return "stale: the package has changed since"
+        return "stale: the package has changed since, in what it depends on"
     return "fresh" if measured["benchmarks"] == now["benchmarks"] else "fresh, though benchmarks have changed since"
 
 
@@ -74,8 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="only say which results are stale")
     parser.add_argument("--only", nargs="+", choices=names(), metavar="NAME", help=", ".join(names()))
     options = parser.parse_args(arguments)
-    now = code_digests()
-    states = {name: state(name, now) for name in options.only or names()}
+    states = {name: state(name, code_digests(name)) for name in options.only or names()}
     for name, text in states.items():
         print(f"{name:20s} {text}")
     if options.list:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import platform
@@ -12,6 +11,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from benchmarks import dependencies
 
 RESULTS = Path(__file__).parent / "results"
 _PACKAGES = (
@@ -54,26 +55,16 @@ def machine() -> dict[str, Any]:
     }
 
 
-def code_digests() -> dict[str, str]:
-    """What the results were measured with: digests of the package's code and of the benchmarks'."""
-    root = Path(__file__).parents[1]
-    return {name: _digest(root / name) for name in ("rescaleinv", "benchmarks")}
-
-
-def _digest(folder: Path) -> str:
-    """Of all Python files of a folder, with their names."""
-    found = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        content = path.read_bytes()
-        found.update(f"{path.relative_to(folder).as_posix()} {len(content)}\n".encode() + content)
-    return found.hexdigest()[:16]
+def code_digests(name: str | None = None) -> dict[str, str]:
+    """Digests of the code that the result of that name is measured with; without a name, of all code."""
+    return dependencies.digests(name or "")
 
 
 def write_result(name: str, payload: Any, folder: Path = RESULTS) -> Path:
     """Write ``results/<name>.json``: the payload, the machine, and what code it was measured with."""
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}.json"
-    content = {"machine": machine(), "code": code_digests(), "results": payload}
+    content = {"machine": machine(), "code": code_digests(name), "results": payload}
     text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")
     return path
