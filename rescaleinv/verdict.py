@@ -91,7 +91,7 @@ class Verdicts:
     lower, upper : float array
         Infimum and supremum of the decision value over all the rescalings; nan where not known.
     reason : array of str
-        Why a point is unknown, else "".
+        Why a point is unknown; of a neutral one (ν-margin) whether the best intercepts of one rescaling disagree; else "".
     status : array of str
         What was shown: "proved" (its certificate was checked: ``prove``), "certified" (there is one), "computed"; "" if
         unknown.

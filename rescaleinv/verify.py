@@ -67,10 +67,11 @@ some rho, minimises 1/2 sum_j d_j w_j^2 - rho + sum_i k_i xi_i with y_i (w.x_i +
 c_i / (nu sum c) for row weights c_i. By its optimality conditions there are multipliers 0 <= a_i <= k_i, half of them in
 each class, with d_j w_j = mu_j = sum_i a_i y_i x_ij; a_i > 0 only where xi_i makes the margin tight, and a_i = k_i where
 xi_i > 0. So a and d give w, and the rows with 0 < a and with a < k give the interval of each class's score at margin rho,
-hence all optimal b: a verdict is about every one of them. The tree is the one above, with margins and b divided by rho:
-each row has a_i = 0 or G_i.w <= 1, and a_i = k_i or G_i.w >= 1; sum_j w_j mu_j = 1 - sum_i k_i xi_i. If r_i <= k_i for
-the rows that may fall short of their margin, then W.w >= sum_i r_i - sum_i k_i xi_i, and the inequality of a leaf is the
-same, with the least v.mu over multipliers that have caps.
+hence all optimal b: a strong verdict is about every one of them, and a point that two of them label differently is
+neutral. The tree is the one above, with margins and b divided by rho: each row has a_i = 0 or G_i.w <= 1, and a_i = k_i or
+G_i.w >= 1; sum_j w_j mu_j = 1 - sum_i k_i xi_i. If r_i <= k_i for the rows that may fall short of their margin, then W.w
+>= sum_i r_i - sum_i k_i xi_i, and the inequality of a leaf is the same, with the least v.mu over multipliers that have
+caps.
 
 The format is specified in docs/certificates.md.
 """
@@ -1494,7 +1495,7 @@ def _require_excluded(tree: Any, node: _PointInTree) -> None:
     _require(not waiting, "evidence.tree leaves something out")
 
 
-# ==== Kinds "nu-tree" and "nu-two-rescalings": every rescaling, with a soft margin that has no scale ====================
+# ==== Kinds "nu-tree", "nu-two-rescalings", "nu-two-intercepts": every rescaling, a soft margin that has no scale =======
 
 
 class _NuMargin:
@@ -1576,6 +1577,16 @@ def _check_nu_two_rescalings(evidence: Any, claim: str, point: list[Fraction], t
     return margin.scope
 
 
+def _check_nu_two_intercepts(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
+    _require(claim == "neutral with nu", f"two intercepts with nu that disagree prove 'neutral with nu', not {claim!a}")
+    _, record, classifier = _fields(evidence, "evidence", "kind margin classifier")
+    margin = _NuMargin(record, training)
+    lowest, highest = margin.values(classifier, "evidence.classifier", training, point)
+    _require(lowest is None or lowest < 0, "no optimal intercept of evidence.classifier labels the point negative")
+    _require(highest is None or highest >= 0, "no optimal intercept of evidence.classifier labels the point positive")
+    return margin.scope
+
+
 def _check_nu_tree(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
     claims = {"strongly positive with nu": 1, "strongly negative with nu": -1}
     _require(isinstance(claim, str) and claim in claims, f"a tree with nu does not prove {claim!a}")
@@ -1599,6 +1610,7 @@ _KINDS: dict[str, Callable[[Any, str, list[Fraction], _Training, _Known], Scope]
     "two-labels": _check_two_labels,
     "tree": _check_tree,
     "nu-two-rescalings": _check_nu_two_rescalings,
+    "nu-two-intercepts": _check_nu_two_intercepts,
     "nu-tree": _check_nu_tree,
 }
 

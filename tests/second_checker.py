@@ -182,6 +182,9 @@ def _proves(text, rows_text, complexes):
     elif kind == "nu-two-rescalings":
         need(claim == "neutral with nu")
         nu_two_rescalings(evidence, rows, p)
+    elif kind == "nu-two-intercepts":
+        need(claim == "neutral with nu")
+        nu_two_intercepts(evidence, rows, p)
     elif kind == "nu-tree":
         need(claim in ("strongly positive with nu", "strongly negative with nu"))
         nu_tree_of(evidence, rows, p, claim)
@@ -623,6 +626,13 @@ def nu_two_rescalings(evidence, rows, p):
     caps = margin_of(margin, rows)
     need(with_nu(positive, rows, p, caps)[0] >= 0)
     need(with_nu(negative, rows, p, caps)[1] < 0)
+
+
+def nu_two_intercepts(evidence, rows, p):
+    _, margin, classifier = fields(evidence, "kind", "margin", "classifier")
+    least, largest = with_nu(classifier, rows, p, margin_of(margin, rows))
+    need(least < 0)
+    need(largest >= 0)
 
 
 def nu_tree_of(evidence, rows, p, claim):

@@ -215,3 +215,46 @@ def test_a_row_that_is_in_and_out_leaves_nothing():
     with_split["evidence"]["tree"][leaf + 3] = original
     with_split["evidence"]["tree"][leaf + 4] = empty
     refused(with_split, "does not fail")
+
+
+def two_intercepts(point, labels=(1, 1, -1, -1), nu="1/2", multipliers=None, **changes):
+    """Rows 4, 1, -1, -4 on a line with caps of 1/2: b is best wherever the next rows of both classes allow it."""
+    classifier = {"multipliers": multipliers or {"1": "1/2", "2": "1/2"}, "inverse_squared_rescaling": ["1"]}
+    margin = {"nu": nu, "row_weights": None}
+    evidence = {"kind": "nu-two-intercepts", "margin": margin, "classifier": classifier, **changes}
+    rows = [[str(x)] for x in (4, 1, -1, -4)]
+    return certificate_corpus._certificate("neutral with nu", [point], rows, list(labels), evidence)
+
+
+# w = 1, scores of the positive class 1 and then 4, of the negative class as well: f = x + b with b from -3/2 to 3/2
+@pytest.mark.parametrize("point", ["0", "-3/2", "149/100", "-1"])
+def test_a_point_that_two_intercepts_label_differently_is_neutral(point):
+    assert proved(two_intercepts(point)) == "neutral with nu"
+
+
+@pytest.mark.parametrize(
+    ("point", "words"),
+    [
+        ("3/2", "labels the point negative"),
+        ("9", "labels the point negative"),
+        ("-151/100", "labels the point positive"),
+    ],
+)
+def test_a_point_that_all_intercepts_label_alike_is_not_neutral_by_them(point, words):
+    refused(two_intercepts(point), words)
+
+
+def test_other_lies_about_two_intercepts():
+    refused(two_intercepts("0", nu="1/4"), "labels the point negative|labels the point positive")  # b is 0 and f = 0
+    refused(two_intercepts("0", multipliers={"0": "1/2", "2": "1/2"}), "not optimal")
+    refused(two_intercepts("0", positive={}), "not known")
+    refused(changed(two_intercepts("0"), "claim", to="neutral"), "prove 'neutral with nu'")
+    refused(changed(two_intercepts("0"), "claim", to="strongly positive with nu"), "prove 'neutral with nu'")
+
+
+def test_an_intercept_without_a_bound_allows_either_label():
+    # one positive row and three negative ones: at nu = 1/2 its cap is 1/2, and b has no lower bound
+    certificate = two_intercepts("9", labels=(1, -1, -1, -1), multipliers={"0": "1/2", "1": "1/2"})
+    assert proved(certificate) == "neutral with nu"
+    below = changed(certificate, "point", to=["0"])  # every b <= -5/2 is best: f(0) < 0
+    refused(below, "labels the point positive")

@@ -158,7 +158,14 @@ class Witness:
         ]
         return ", ".join(parts) or "the features as they are given"
 
+    @property
+    def is_one_rescaling(self) -> bool:
+        """Whether both labels belong to one rescaling: with a ν-margin its best intercepts, an interval, may disagree."""
+        return bool(np.array_equal(self.positive, self.negative))
+
     def __str__(self) -> str:
+        if self.is_one_rescaling:
+            return f"positive or negative, as the best intercept is not unique, with {self.words(self.positive)}"
         return f"positive with {self.words(self.positive)}; negative with {self.words(self.negative)}"
 
     def _repr_html_(self) -> str:
@@ -167,8 +174,12 @@ class Witness:
             f"<tr><th>{html.escape(str(name))}</th><td>{up:.4g}</td><td>{down:.4g}</td></tr>"
             for name, up, down in zip(names, self.positive, self.negative, strict=True)
         )
+        what = (
+            "One rescaling whose best intercepts, an interval, disagree."
+            if self.is_one_rescaling
+            else "Two rescalings that disagree: multiply each feature by its factor and train an SVM."
+        )
         return (
-            f"<p>Two rescalings that disagree: multiply each feature by its factor and train an SVM. Claim of the "
-            f"certificate: {html.escape(self.certificate.claim)}.</p><table><thead><tr><th>feature</th>"
-            f"<th>factor → positive</th><th>factor → negative</th></tr></thead><tbody>{rows}</tbody></table>"
+            f"<p>{what} Claim of the certificate: {html.escape(self.certificate.claim)}.</p><table><thead><tr>"
+            f"<th>feature</th><th>factor → positive</th><th>factor → negative</th></tr></thead><tbody>{rows}</tbody></table>"
         )

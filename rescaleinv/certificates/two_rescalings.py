@@ -173,14 +173,16 @@ def witness_from(
 def nu_witness_from(
     point: list[Fraction], positive: ExactNuClassifier, negative: ExactNuClassifier, *, left_out: int = 0
 ) -> Witness:
-    """The same with a ν-margin: two rescalings at which every optimal intercept gives the point one label."""
+    """The same with a ν-margin: two rescalings at which every optimal intercept gives the point one label.
+
+    Where one and the same classifier is given twice, the optimal intercepts of its rescaling disagree about the point.
+    """
     training_set = positive.training_set
-    evidence = {
-        "kind": "nu-two-rescalings",
-        "margin": margin_object(positive.margin),
-        "positive": positive.to_json_object(),
-        "negative": negative.to_json_object(),
-    }
+    evidence: dict[str, Any] = {"kind": "nu-two-rescalings", "margin": margin_object(positive.margin)}
+    if positive is negative:
+        evidence.update(kind="nu-two-intercepts", classifier=positive.to_json_object())
+    else:
+        evidence.update(positive=positive.to_json_object(), negative=negative.to_json_object())
     certificate = certificate_of(training_set, point, f"neutral{NU_SCOPE}", evidence, left_out=left_out)
     units = 1.0 if training_set.read_from is None else training_set.read_from.reading.units
     return Witness(

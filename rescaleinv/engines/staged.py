@@ -24,7 +24,7 @@ from rescaleinv.engines.branch.free.engine import TreeEngine
 from rescaleinv.engines.branch.free.tree import Budget, Fact
 from rescaleinv.engines.compiling import compile_engine
 from rescaleinv.engines.search.flips import Flip, FlipSearch, SearchBudget
-from rescaleinv.engines.search.nu_flips import NuFlip, nu_svm_near
+from rescaleinv.engines.search.nu_flips import TWO_INTERCEPTS, NuFlip, nu_flip, nu_svm_near
 from rescaleinv.errors import CertificateError, InputError, InseparableError, SolverError
 from rescaleinv.theory.exact_nu import ExactNuClassifier
 from rescaleinv.theory.exact_svm import ExactClassifier
@@ -71,6 +71,13 @@ class _Answer:
     def is_tie(self) -> bool:
         """Whether a tie ended the last tree: no larger one would do better."""
         return self.decision is not None and self.decision.tie
+
+    @property
+    def note(self) -> str:
+        """What is to be said of a settled point: how its best intercepts disagree (ν-margin), if it is neutral for that."""
+        if isinstance(self.flip, NuFlip):
+            return TWO_INTERCEPTS if self.flip.positive is self.flip.negative else ""
+        return "" if self.decision is None else self.decision.reason
 
     @property
     def code(self) -> Verdict:
@@ -237,11 +244,11 @@ class StagedEngine(Engine):
             self.settled_by["search"] += flip is not None
 
     def _at_finite_rescalings(self, vertices: Flip) -> NuFlip | None:
-        """With a ν-margin a flip counts at finite rescalings at which every best intercept gives the same label."""
+        """With a ν-margin a flip counts at finite rescalings at which every best intercept gives the same label, or at one
+        at which these disagree."""
         assert self.nu is not None
-        positive = nu_svm_near(vertices.positive, self.nu, vertices.point, 1)
-        negative = nu_svm_near(vertices.negative, self.nu, vertices.point, -1)
-        return None if positive is None or negative is None else NuFlip(vertices.point, positive, negative)
+        sides = ((vertices.positive, 1), (vertices.negative, -1))
+        return nu_flip(vertices.point, *(nu_svm_near(vertex, self.nu, vertices.point, side) for vertex, side in sides))
 
     def _sides(self, rows: FloatArray) -> npt.NDArray[np.float64]:
         """The labels at the tree's own scaling, which the search is to contradict (only a hint: floats will do)."""
@@ -369,7 +376,7 @@ class StagedEngine(Engine):
 
     def _reason(self, row: FloatArray, answer: _Answer) -> str:
         if answer.code != Verdict.UNKNOWN:
-            return ""
+            return answer.note
         if self._search is None:
             return self._obstacle(answer)
         nearest = self._search.least_value(row, int(self._sides(row[None])[0]))

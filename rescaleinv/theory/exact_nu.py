@@ -84,6 +84,11 @@ class ExactNuClassifier:
             return 1
         return -1 if largest is not None and largest < 0 else 0
 
+    def straddles(self, point: Sequence[Fraction]) -> bool:
+        """Whether some optimal intercept makes the decision value negative and another one does not."""
+        least, largest = self.decision_values(point)
+        return (least is None or least < 0) and (largest is None or largest >= 0)
+
     @property
     def rescaling(self) -> FloatArray:
         """τ as floats, to train an ordinary SVM with."""

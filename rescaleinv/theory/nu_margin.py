@@ -81,8 +81,8 @@ class NuMargin:
         """
         weights = _checked_weights(training_set, row_weights)
         largest = largest_nu(training_set, weights)
-        if nu > largest and float(nu) <= float(largest) * (1 + _SAME_NU):
-            nu = largest  # 0.2 as a float is more than 1/5
+        if isinstance(nu, float):
+            nu = _meant(nu, weights, largest)
         if not 0 < nu <= largest:
             raise InputError(
                 f"nu is {float(nu):g}; with {int((training_set.signs > 0).sum())} positive and "
@@ -341,10 +341,17 @@ def nu_at_rows(training_set: TrainingSet, rows: FloatArray, C: float, weights: F
     nu = float((svm.weights @ svm.weights / C + weights @ slack) / weights.sum())
     # Where every multiplier is at one of its ends (and rows weigh alike), ν m / 2 is a whole number, and the best intercept
     # an interval; a ν that misses it by rounding would pick one of its ends.
-    half = Fraction(round(nu * len(rows) / 2) * 2, len(rows))
-    if (weights == weights[0]).all() and half > 0 and abs(nu - float(half)) <= _SAME_NU * nu:
-        return half
-    return min(Fraction(f"{nu:.{_DIGITS}g}"), largest_nu(training_set, weights))
+    largest = largest_nu(training_set, weights)
+    meant = _meant(nu, weights, largest)
+    return min(Fraction(f"{nu:.{_DIGITS}g}"), largest) if meant == Fraction(nu) else meant
+
+
+def _meant(nu: float, weights: FloatArray, largest: Fraction) -> Fraction:
+    """A ν that misses the largest one, or (where rows weigh alike) the multipliers' ends, by rounding, is meant to be it."""
+    ends = [largest]
+    if (weights == weights[0]).all():
+        ends.append(Fraction(round(nu * len(weights) / 2) * 2, len(weights)))
+    return next((end for end in ends if end > 0 and abs(nu - float(end)) <= _SAME_NU * nu), Fraction(nu))
 
 
 def _standardised(training_set: TrainingSet, weights: FloatArray) -> FloatArray:

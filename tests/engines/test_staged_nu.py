@@ -138,3 +138,66 @@ def test_a_point_on_the_hyperplane_of_the_reference_is_a_tie():
     verdicts = StagedEngine(training_set, nu=NuMargin.of(training_set, 0.5)).certify([[2.0], [3.0]])
     assert verdicts.unknown.tolist() == [True, False]
     assert "tie" in verdicts.reason[0]
+
+
+def of_integers(seed):
+    """A few rows of small integers, points among them, and a ν that is anything up to the largest one."""
+    rng = np.random.default_rng([seed, 77])
+    n, m, high = int(rng.integers(1, 5)), int(rng.integers(5, 13)), int(rng.choice([2, 3, 4, 6]))
+    X = rng.integers(0, high, size=(m, n)).astype(float)
+    y = np.where(X @ rng.normal(size=n) + rng.normal(size=m) > X.mean(), 1, -1)
+    y[:2] = 1, -1
+    training_set = TrainingSet(X, y)
+    least, largest = least_nu(training_set), float(largest_nu(training_set))
+    share = rng.choice([0.1, 0.5, 1.0])
+    if least > 0.98 * largest:
+        return None
+    return (
+        training_set,
+        NuMargin.of(training_set, least + share * (largest - least)),
+        np.vstack([X[:3], rng.integers(-1, high + 1, size=(3, n))]),
+    )
+
+
+def test_few_points_of_small_integers_stay_open():
+    kinds, codes = set(), []
+    for seed in range(24):
+        if (made_set := of_integers(seed)) is None:
+            continue
+        training_set, margin, points = made_set
+        verdicts = StagedEngine(training_set, nu=margin, max_programs=400).certify(points)
+        codes += verdicts.code.tolist()
+        X, y = training_set.features, training_set.signs
+        wrong, _ = nu_samples.contradictions(
+            X, y, margin.caps, points, verdicts.code, nu_samples.rescalings(X, 6, seed)
+        )
+        assert not wrong
+        for i in np.flatnonzero(~verdicts.unknown).tolist():
+            certificate = verdicts.certificate(i)
+            kinds.add(certificate.content["evidence"]["kind"])
+            assert second_checker.proves(certificate.to_json()) == f"{verdict_words(verdicts[i])} with nu"
+    assert kinds == {"nu-tree", "nu-two-rescalings", "nu-two-intercepts"}
+    assert np.mean(np.array(codes) == 2) < 0.07
+
+
+def test_at_the_largest_nu_a_point_beyond_some_best_intercept_is_neutral_and_says_why():
+    training_set = TrainingSet([[4.0], [1], [-1], [-4]], [1, -1, -1, -1])
+    margin = NuMargin.of(training_set, 0.5)
+    verdicts = StagedEngine(training_set, nu=margin).certify([[9.0], [0.0]])
+    assert verdicts.code.tolist() == [0, -1]  # every b <= -5/2 is best
+    assert "not unique" in verdicts.reason[0]
+    assert verdicts.reason[1] == ""
+    assert verdicts.certificate(0).content["evidence"]["kind"] == "nu-two-intercepts"
+    witness = verdicts.witness(0)
+    assert witness.is_one_rescaling
+    assert "the best intercept is not unique" in str(witness)
+    assert "disagree" in witness._repr_html_()
+    alone = TreeEngine(training_set, nu=margin)
+    assert alone.certify([[9.0]]).code.tolist() == [0]
+    assert alone.explain([9.0]).is_one_rescaling
+
+
+def test_a_nu_that_misses_the_largest_by_rounding_is_the_largest():
+    training_set = TrainingSet(np.arange(12.0)[:, None], [1, 1, 1, 1] + [-1] * 8)
+    assert NuMargin.of(training_set, 2 / 3).nu == largest_nu(training_set)
+    assert NuMargin.of(training_set, 1 / 3).nu * 3 == 1  # 2 rows' caps are 1/2

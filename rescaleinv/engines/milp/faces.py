@@ -27,10 +27,14 @@ _REDUCED_COST = 1e-7
 
 @dataclass(frozen=True)
 class Face:
-    """The classifiers of C(X) that are tight on these rows and have weights of these signs or zero."""
+    """The classifiers of C(X) that are tight on these rows and have weights of these signs or zero.
+
+    With a ν-margin the rows ``inside`` have margins of at most 1.
+    """
 
     tight: frozenset[int]
     signs: tuple[int, ...]
+    inside: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, training_set: TrainingSet, multipliers: dict[int, Fraction]) -> Face:
@@ -65,25 +69,28 @@ def lowest(training_set: TrainingSet, face: Face, point: list[Fraction], side: i
     rows = [[value - low for value, low in zip(row, offset, strict=True)] for row in given]
     y = training_set.signs.tolist()
     m = training_set.n_rows
-    tight = sorted(face.tight)
+    least = [i for i in range(m) if i not in face.inside]  # rows with margins of at least 1
+    most = sorted(face.tight | face.inside)  # and of at most 1
     support = [j for j, s in enumerate(face.signs) if s]
     target = [side * (x / Fraction(2) ** e - low) for x, e, low in zip(point, exponents, offset, strict=True)]
     lines, right = [], []
     for k, j in enumerate(support):
         own = [face.signs[j] if other == k else 0 for other in range(len(support))]
-        lines.append([y[i] * rows[i][j] for i in range(m)] + [-y[i] * rows[i][j] for i in tight] + own)
+        lines.append([y[i] * rows[i][j] for i in least] + [-y[i] * rows[i][j] for i in most] + own)
         right.append(target[j])
-    lines.append(y + [-y[i] for i in tight] + [0] * len(support))
+    lines.append([y[i] for i in least] + [-y[i] for i in most] + [0] * len(support))
     right.append(Fraction(side))
-    cost = [-1] * m + [1] * len(tight) + [0] * len(support)
+    cost = [-1] * len(least) + [1] * len(most) + [0] * len(support)
     try:
         best = _least_cost(lines, right, cost)
     except ArithmeticError:  # the dual has no bound: the face is empty
         return None
-    if best is None:  # a face is bounded, so it is empty here too
+    if best is None:  # a face is bounded, so it is empty here too (but for the intercept at the largest ν)
         return None
-    row_prices = best.solution[:m]
-    for i, price in zip(tight, best.solution[m : m + len(tight)], strict=True):
+    row_prices = [Fraction(0)] * m
+    for i, price in zip(least, best.solution, strict=False):
+        row_prices[i] = price
+    for i, price in zip(most, best.solution[len(least) : len(least) + len(most)], strict=True):
         row_prices[i] -= price
     weight_prices = [
         target[j] - sum((u * y[i] * rows[i][j] for i, u in enumerate(row_prices) if u), Fraction(0))

@@ -11,16 +11,20 @@ from typing import Any
 import numpy as np
 
 from rescaleinv import verify
-from rescaleinv._util.types import FloatArray
+from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.certificates.certificate import Certificate
 from rescaleinv.certificates.two_rescalings import NU_SCOPE, certificate_of
+from rescaleinv.engines.branch.free import leaf_kernel as kernel
 from rescaleinv.engines.branch.free.certificates import Writer
 from rescaleinv.engines.branch.free.node_lp import NodeLP
+from rescaleinv.engines.branch.free.nu_cells import NuDirection, examined_cell, one_feature
 from rescaleinv.engines.branch.free.problem import PointProblem
 from rescaleinv.engines.branch.free.tree import Budget, Direction, Expired, Fact, Tree
 from rescaleinv.engines.milp.faces import Face, lowest
-from rescaleinv.theory.exact_nu import ExactNuClassifier, margin_object
+from rescaleinv.engines.search.nu_flips import TWO_INTERCEPTS, nu_svm_on_side, nu_svms_towards
+from rescaleinv.theory.exact_nu import IN, ON, OUT, ExactNuClassifier, margin_object
 from rescaleinv.theory.exact_svm import ExactClassifier
+from rescaleinv.theory.nu_margin import NuMargin
 from rescaleinv.theory.optimality import probe_closed_cell
 from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verdict import Verdict, verdict_words
@@ -68,27 +72,61 @@ class PointSearch:
 
     problem: PointProblem
     side: int
-    seen: dict[tuple[tuple[int, ...], tuple[int, ...]], Direction | None] = field(default_factory=dict)
+    margin: NuMargin | None = None
+    seen: dict[tuple[tuple[int, ...], tuple[int, ...]], Any] = field(default_factory=dict)
 
     def value(self, vertex: Vertex) -> Fraction:
         weights, intercept = vertex
         return sum((w * x for w, x in zip(weights, self.problem.point, strict=True)), intercept)
 
-    def examine(self, weights: FloatArray, complementary: bool) -> Direction | None:
-        """Put a relaxed solution that breaks hardly anything to the closure test, exactly (hard margin)."""
-        if self.problem.caps is not None:
-            if complementary:
-                raise _Tie("the decision value comes too near to 0 for the tree's floats")
-            return None
+    def examine(
+        self, weights: FloatArray, complementary: bool, bits: IntArray, without_slope: list[int] | None = None
+    ) -> Direction | None:
+        """Put a relaxed solution that breaks hardly anything to the closure test, exactly.
+
+        With ``without_slope`` (ν-margin) it may break anything, and only these features, which have weight but no μ_j, are
+        looked at, one by one.
+        """
         margins = self.problem.G @ weights
-        tight = np.flatnonzero(margins <= 1 + _TIGHT * max(1.0, float(np.abs(weights).max()))).tolist()
+        near = _TIGHT * max(1.0, float(np.abs(weights).max()))
         signs = [0 if abs(w) <= _NO_WEIGHT else (1 if w > 0 else -1) for w in weights.tolist()]
-        key = (tuple(tight), tuple(signs))
+        if self.margin is None:
+            rows = np.flatnonzero(margins <= 1 + near).tolist()
+        else:
+            states = np.full(len(margins), ON)
+            states[(margins > 1 + near) & (bits & kernel.LESS == 0) | (bits & kernel.OUT != 0)] = OUT
+            states[(margins < 1 - near) & (bits & kernel.MORE == 0) | (bits & kernel.IN != 0)] = IN
+            rows = states.tolist()
+        if without_slope is not None:
+            tried = (one_feature(self.problem, rows, j, signs[j]) for j in without_slope if signs[j])
+            first = next((found for found in tried if found is not None), None)
+            return None if first is None else _stated(first, rows, bits)
+        key = (tuple(rows), tuple(signs))
         if key not in self.seen:
-            self.seen[key] = self._tested(tight, signs)
-        if self.seen[key] is None and complementary:
+            self.seen[key] = self._tested(rows, signs) if self.margin is None else self._tested_nu(rows, signs)
+        found: Direction | NuDirection | None = self.seen[key]
+        if found is None and complementary:
             raise _Tie("the decision value comes too near to 0 for the tree's floats")
-        return self.seen[key]
+        return _stated(found, rows, bits) if isinstance(found, NuDirection) else found
+
+    def _tested_nu(self, states: list[int], signs: list[int]) -> NuDirection | None:
+        training_set, point = self.problem.training_set, self.problem.point
+        found = examined_cell(self.problem, states, signs)
+        if found is None or isinstance(found, NuDirection):
+            return found
+        rows = {state: frozenset(i for i, own in enumerate(states) if own == state) for state in (ON, IN)}
+        bottom = lowest(training_set, Face(rows[ON], tuple(signs), rows[IN]), point, self.side)
+        if bottom is None or bottom.value > 0:
+            return None
+        assert self.margin is not None
+        gradient = training_set.exact_gradient(found)
+        near = nu_svms_towards(training_set, self.margin, bottom.weights, gradient)
+        flipped = nu_svm_on_side(near, point, -self.side)
+        if flipped is not None:
+            raise _Flip(flipped)
+        if bottom.value == 0:
+            raise _Tie("the decision value comes to 0 exactly: a tie, which a tree can't exclude")
+        return None
 
     def _tested(self, tight: list[int], signs: list[int]) -> Direction | None:
         training_set, point = self.problem.training_set, self.problem.point
@@ -109,6 +147,13 @@ class PointSearch:
         return Direction(entries, offset, outside)
 
 
+def _stated(found: NuDirection, states: list[int], bits: IntArray) -> Direction:
+    """The direction with the rows that it needs to be out and in, as few as can be of those that are not known to be."""
+    needed = found.needed({i: bool(bits[i] & (kernel.OUT | kernel.IN)) for i in found.worth})
+    outside, inside = (frozenset(i for i in needed if states[i] == state) for state in (OUT, IN))
+    return Direction(found.h, Fraction(0), outside, inside)
+
+
 @dataclass(frozen=True)
 class Question:
     """One point's question in the tree's units, and the label that one rescaling gives it."""
@@ -126,8 +171,10 @@ class Question:
         margin = reference.margin if isinstance(reference, ExactNuClassifier) else None
         problem = PointProblem.of(training_set, point, _weights(reference))
         side = _side(reference, problem.point)
+        if isinstance(reference, ExactNuClassifier) and reference.straddles(problem.point):
+            return Decision(Verdict.NEUTRAL, TWO_INTERCEPTS, flip=reference)
         if side == 0:
-            return Decision(Verdict.UNKNOWN, _why_no_side(reference, problem.point), tie=True)
+            return Decision(Verdict.UNKNOWN, "the decision value of one rescaling is exactly 0: a tie", tie=True)
         caps = np.full(training_set.n_rows, np.inf)
         try:
             if margin is not None:
@@ -174,7 +221,8 @@ def decide(
     if isinstance(question, Decision):
         return question
     problem, side, caps = question.problem, question.side, question.caps
-    search = PointSearch(problem, side)
+    margin = reference.margin if isinstance(reference, ExactNuClassifier) else None
+    search = PointSearch(problem, side, margin)
 
     def at_node(_: FloatArray, mu: FloatArray) -> None:
         assert try_costs is not None
@@ -221,19 +269,6 @@ def _side(reference: ExactClassifier | ExactNuClassifier, point: list[Fraction])
     return (value > 0) - (value < 0)
 
 
-def _why_no_side(reference: ExactClassifier | ExactNuClassifier, point: list[Fraction]) -> str:
-    if isinstance(reference, ExactNuClassifier):
-        least, largest = reference.decision_values(point)
-        if least is None or largest is None:
-            return (
-                "at this nu every row of a class is at its cap, so that the best intercept has no bound, and not all of "
-                "them give the point one label; a smaller nu has one"
-            )
-        if least != largest:
-            return "the best intercepts of one rescaling, an interval, do not give the point one label"
-    return "the decision value of one rescaling is exactly 0: a tie"
-
-
 def _total(problem: PointProblem, caps: FloatArray) -> int:
     """What the multipliers are scaled to sum to: with that the largest 1 - Σ cap ξ of a hyperplane through α is about 1."""
     root = NodeLP(problem.G, problem.positive, caps)
@@ -252,7 +287,8 @@ def _searched(tree: Tree, question: Question, left_out: int, assumed: Sequence[F
     except _Tie as tie:
         return Decision(Verdict.UNKNOWN, str(tie), tie=True)
     except _Flip as flip:
-        return Decision(Verdict.NEUTRAL, flip=flip.vertex)
+        is_one = isinstance(flip.vertex, ExactNuClassifier) and flip.vertex.straddles(question.problem.point)
+        return Decision(Verdict.NEUTRAL, TWO_INTERCEPTS if is_one else "", flip=flip.vertex)
     except RecursionError:
         return Decision(Verdict.UNKNOWN, "the tree is deeper than this process can follow")
     entries = Writer(question.problem).entries(proof, assumed)

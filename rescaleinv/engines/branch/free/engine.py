@@ -195,6 +195,8 @@ class TreeEngine(Engine):
             pair = [reference, decision.flip]
             if reference.side_of(exact_point) < 0:
                 pair.reverse()
+            if decision.flip.straddles(exact_point):
+                pair = [decision.flip] * 2
             return nu_witness_from(exact_point, *pair, left_out=self.left_out)
         assert decision.flip is not None
         assert isinstance(reference, ExactClassifier)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -23,6 +23,9 @@ _CUTOFF = 2e-5
 # With violations below the first number a relaxed solution is a candidate, to be examined; below the second there are none.
 _NEARLY = 1e-4
 _COMPLEMENTARY = 1e-7
+_NO_WEIGHT = 1e-9
+_MOST_OPEN = 3  # a feature without slope is excluded at once where no more than so many splits are needed for it
+_AT_BOUND = 1e-6  # a multiplier that is nearer to 0 or to its cap than this share of the cap is taken to be there
 _STRONG_CANDIDATES = 6
 _PROBE_PIVOTS = 20
 _NODE_PIVOTS, _FIRST_PIVOTS = 3000, 5000
@@ -107,7 +110,8 @@ class Expired(Exception):
 
 
 class Direction(NamedTuple):
-    """Why a candidate is not in the closure: h·μ can't be positive unless one of the rows ``outside`` has a multiplier.
+    """Why a candidate is not in the closure: h·μ can't be positive unless one of the rows ``outside`` has a multiplier
+    (or, ν-margin, one of the rows ``inside`` has less than its cap).
 
     ``h`` (feature -> value, of the signs of the candidate's weights) and ``offset`` as in ``Vanishing``.
     """
@@ -115,6 +119,15 @@ class Direction(NamedTuple):
     h: dict[int, Fraction]
     offset: Fraction
     outside: frozenset[int]
+    inside: frozenset[int] = frozenset()
+
+
+class Examine(Protocol):
+    """What says why a relaxed solution is not in the closure."""
+
+    def __call__(
+        self, weights: FloatArray, complementary: bool, bits: IntArray, without_slope: list[int] | None = None, /
+    ) -> Direction | None: ...
 
 
 class _Fixed(NamedTuple):
@@ -154,8 +167,10 @@ class Tree:
         Largest multipliers; inf for a hard margin.
     budget : Budget
     examine : callable
-        Called with the weights of a relaxed solution that breaks hardly anything, and whether it breaks nothing at all:
-        says why it is not in the closure, raises if it is, or returns None (only in the former case) if it can't tell.
+        Called with the weights of a relaxed solution that breaks hardly anything, whether it breaks nothing at all, and
+        bits of each row (see ``_states``): says why it is not in the closure, raises if it is, or returns None (only in
+        the former case) if it can't tell. With features that have weight but no μ_j: says why one of them has none at all,
+        if it can.
     at_node : callable, optional
         Called with (w, μ) of relaxed solutions; may raise to end the search.
     total : float
@@ -169,7 +184,7 @@ class Tree:
         positive: np.ndarray,
         cap: FloatArray,
         budget: Budget,
-        examine: Callable[[FloatArray, bool], Direction | None],
+        examine: Examine,
         at_node: Callable[[FloatArray, FloatArray], None] | None = None,
         *,
         total: float = 1.0,
@@ -195,6 +210,7 @@ class Tree:
         self.nodes = self.leaves = self.backjumps = 0
         self.refuted_share = 0.0
         self.position_of_deleted: IntArray = np.arange(0)
+        self.directions: list[Direction] = []  # that excluded a candidate somewhere
         self.first_splits: list[Fact] = []  # what the root was split at, then what would have been next best
 
     @property
@@ -530,12 +546,22 @@ class Tree:
             )
             worst_violation = max(features.max(), states.max())
             if worst_violation < _NEARLY:
-                why = self.examine(w, worst_violation < _COMPLEMENTARY)
+                why = self.examine(w, worst_violation < _COMPLEMENTARY, self._states(a))
                 if why is not None and self._applies(why):
+                    self.directions.append(why)
                     found = self._exclude(why, depth, share, fixed)
                     if found is not None:
                         return self._close(found, fixed, mark)
                     continue
+            if self.soft and self._vanish(w, fixed):
+                continue
+            why = self._without_slope(w, a, mu) if self.soft else None
+            if why is not None:
+                self.directions.append(why)
+                found = self._exclude(why, depth, share, fixed)
+                if found is not None:
+                    return self._close(found, fixed, mark)
+                continue
             if self.at_node is not None:
                 self.at_node(w, mu)
             known = self.count
@@ -560,34 +586,82 @@ class Tree:
         for j in why.h:
             if not self.region[kernel.SIGN, j]:
                 return self._branch(Fact(kernel.SIGN, j, 1.0 if why.h[j] > 0 else -1.0), depth, share)
-        for i in self._open_rows(why):
-            found, moved = self._try(Fact(kernel.ROW_LESS, i), self.lp.save(), fixed)
+        for fact in self._open_rows(why):
+            found, moved = self._try(fact, self.lp.save(), fixed)
             if found is not None:
                 return found
             if not moved:
-                return self._branch(Fact(kernel.ROW_LESS, i), depth, share)
-        positions = frozenset(self.push(Fact(kernel.W_HIGH, j, 0.0)) for j in why.h)
-        fixed.append(_Fixed(positions, self._positions(why), lambda rest: Vanishing(why.h, why.offset, rest)))
+                return self._branch(fact, depth, share)
+        self._know_vanishing(why, fixed)
         return None
 
-    def _open_rows(self, why: Direction) -> list[int]:
-        return [i for i, state in enumerate(self.rows) if int(self.kept[i]) in why.outside and not state & kernel.OUT]
+    def _without_slope(self, w: FloatArray, a: FloatArray, mu: FloatArray) -> Direction | None:
+        """A relaxed solution may have w_j != 0 and μ_j = 0, which breaks no product, and no split of ratios excludes it."""
+        features = np.flatnonzero((np.abs(w) > _NEARLY) & (np.abs(mu) <= _COMPLEMENTARY)).tolist()
+        why = self.examine(w, False, self._states(a), features) if features else None
+        if why is None or not self._applies(why):
+            return None
+        is_open = [j for j in why.h if not self.region[kernel.SIGN, j]]
+        return why if len(is_open) + len(self._open_rows(why)) <= _MOST_OPEN else None
+
+    def _know_vanishing(self, why: Direction, fixed: list[_Fixed]) -> None:
+        needed = self._positions(why)
+        positions = frozenset(self.push(Fact(kernel.W_HIGH, j, 0.0)) for j in why.h)
+        fixed.append(_Fixed(positions, needed, lambda rest: Vanishing(why.h, why.offset, rest)))
+
+    def _vanish(self, w: FloatArray, fixed: list[_Fixed]) -> bool:
+        """Know that weights vanish where a direction that was found before holds with what is known here."""
+        signs = self.region[kernel.SIGN]
+        for why in self.directions:
+            if (
+                any(abs(w[j]) > _NO_WEIGHT for j in why.h)
+                and all(h * signs[j] > 0 for j, h in why.h.items())
+                and not self._open_rows(why)
+            ):
+                self._know_vanishing(why, fixed)
+                return True
+        return False
+
+    def _states(self, a: FloatArray) -> IntArray:
+        """Bits of all rows: OUT and IN where that is known; LESS where a multiplier is above 0, MORE where below its cap."""
+        states = np.zeros(len(self.all_G), np.int64)
+        states[self.deleted] = kernel.OUT
+        for rows in self.merged:
+            states[rows] = kernel.IN
+        own = len(self.rows) - len(self.merged)
+        cap = self.lp.cap[:own]
+        less, more = a[:own] > _AT_BOUND * np.minimum(cap, 1.0), a[:own] < (1 - _AT_BOUND) * cap
+        known = self.rows[:own] & (kernel.OUT | kernel.IN)
+        states[self.kept[:own]] = np.where(known, known, kernel.LESS * less + kernel.MORE * more)
+        return states
+
+    def _open_rows(self, why: Direction) -> list[Fact]:
+        """What is left to refute of the rows, so that the direction holds."""
+        facts = []
+        for i in range(len(self.rows) - len(self.merged)):
+            row, state = int(self.kept[i]), self.rows[i]
+            if row in why.outside and not state & kernel.OUT:
+                facts.append(Fact(kernel.ROW_LESS, i))
+            elif row in why.inside and not state & kernel.IN:
+                facts.append(Fact(kernel.ROW_MORE, i))
+        return facts
 
     def _applies(self, why: Direction) -> bool:
         """Does the direction exclude the candidate? Not where that is within rounding of what is known."""
         signs_fit = all(h * self.region[kernel.SIGN, j] >= 0 for j, h in why.h.items())
-        return signs_fit and not any(self.rows[i] & kernel.LESS for i in self._open_rows(why))
+        against = {kernel.ROW_LESS: kernel.LESS | kernel.IN, kernel.ROW_MORE: kernel.MORE | kernel.OUT}
+        return signs_fit and not any(self.rows[fact.item] & against[fact.kind] for fact in self._open_rows(why))
 
     def _positions(self, why: Direction) -> frozenset[int]:
-        """The facts that a direction rests on: signs, and rows that are out."""
+        """The facts that a direction rests on: signs, and rows that are out or in."""
         kinds, items = self.kinds[: self.count], self.items[: self.count]
-        signs = np.flatnonzero((kinds == kernel.SIGN) & np.isin(items, list(why.h)))
-        outside = [i for i in range(len(self.rows)) if int(self.kept[i]) in why.outside]
-        rows = np.flatnonzero((kinds == kernel.ROW_OUT) & np.isin(items, outside) & (items >= 0))
-        deleted = [
-            t for i, t in zip(self.deleted.tolist(), self.position_of_deleted.tolist(), strict=True) if i in why.outside
-        ]
-        return frozenset([*signs.tolist(), *rows.tolist(), *deleted])
+        found = np.flatnonzero((kinds == kernel.SIGN) & np.isin(items, list(why.h))).tolist()
+        for kind, rows in ((kernel.ROW_OUT, why.outside), (kernel.ROW_IN, why.inside)):
+            here = [i for i in range(len(self.rows) - len(self.merged)) if int(self.kept[i]) in rows]
+            found += np.flatnonzero((kinds == kind) & np.isin(items, here) & (items >= 0)).tolist()
+        rows = why.outside | why.inside
+        found += [t for i, t in zip(self.deleted.tolist(), self.position_of_deleted.tolist(), strict=True) if i in rows]
+        return frozenset(found)
 
     def _branch(self, fact: Fact, depth: int, share: float) -> Refutation:
         saved = self.lp.save()
