@@ -14,7 +14,9 @@ from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import InputError, InseparableError, OneLabelWarning
 from rescaleinv.estimators.reference import ReferenceSVM
 from rescaleinv.estimators.training import consistent_part
+from rescaleinv.theory.many_rows import MANY
 from rescaleinv.theory.nu_margin import NuMargin, largest_nu, least_nu, nu_svm
+from rescaleinv.theory.separability import conflict_of_sample
 from rescaleinv.theory.soft_margin import soft_margin_svm
 from rescaleinv.theory.svm import SVMSolution, minimal_norm_svm
 from rescaleinv.theory.training_set import TrainingSet
@@ -105,8 +107,12 @@ def find_margin(
         )
         return _margin(whole, kept, minimal_norm_svm(kept))
     else:
+        overlap = (
+            parameters["inconsistent"] == "soft" and whole.n_rows >= MANY and conflict_of_sample(whole) is not None
+        )
         try:
-            return _margin(whole, whole, minimal_norm_svm(whole))
+            if not overlap:
+                return _margin(whole, whole, minimal_norm_svm(whole))
         except InseparableError:
             if parameters["inconsistent"] == "raise":
                 raise

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from rescaleinv._util.types import FloatArray
+from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import InputError, InseparableError, SolverError
+from rescaleinv.theory.many_rows import MANY, Mask, sample_of, settled_by_few
 from rescaleinv.theory.svm import as_rescaling
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.theory.validation import with_class_weights
@@ -35,6 +36,10 @@ _DIGITS = 9
 _SMALL, _LEAST_SIZE = 0.05, 1e-9
 # Multipliers that differ from both of their bounds by more than such a share of their caps are taken to be between them.
 _BETWEEN = (1e-3, 1e-5, 1e-7)
+# The first hyperplane of many rows is that of a sample with so many times the ν: its reduced hulls should not meet.
+_MORE_OF_SAMPLE = 1.3
+# How far the hyperplane of least loss may move at a time, as a share of its largest weight, where it is found from few rows.
+_FIRST_STEP = 0.05
 _SOLVER_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12, "max_iter": 400}
 
 
@@ -124,15 +129,23 @@ class NuMargin:
             ) from error
 
     @cached_property
+    def _caps_of_weights(self) -> tuple[list[Fraction], IntArray]:
+        """The caps of the different weights, and which of them each row has."""
+        values, which, counts = np.unique(self.row_weights, return_inverse=True, return_counts=True)
+        total = self.nu * _sum(values, counts)
+        return [Fraction(c) / total for c in values.tolist()], which
+
+    @cached_property
     def exact_caps(self) -> list[Fraction]:
         """One per row."""
-        total = self.nu * sum((Fraction(c) for c in self.row_weights.tolist()), Fraction(0))
-        return [Fraction(c) / total for c in self.row_weights.tolist()]
+        caps, which = self._caps_of_weights
+        return [caps[k] for k in which.tolist()]
 
     @cached_property
     def caps(self) -> FloatArray:
         """One per row, as floats."""
-        return np.array([float(cap) for cap in self.exact_caps])
+        caps, which = self._caps_of_weights
+        return np.array([float(cap) for cap in caps])[which]
 
 
 def largest_nu(training_set: TrainingSet, row_weights: Any = None) -> Fraction:
@@ -141,12 +154,15 @@ def largest_nu(training_set: TrainingSet, row_weights: Any = None) -> Fraction:
     >>> largest_nu(TrainingSet([[0.0], [1], [2], [3]], [-1, -1, -1, 1]))
     Fraction(1, 2)
     """
-    totals = {1: Fraction(0), -1: Fraction(0)}
-    for sign, weight in zip(
-        training_set.signs.tolist(), _checked_weights(training_set, row_weights).tolist(), strict=True
-    ):
-        totals[sign] += Fraction(weight)
-    return 2 * min(totals.values()) / sum(totals.values())
+    weights = _checked_weights(training_set, row_weights)
+    totals = [_sum(*np.unique(weights[training_set.signs == sign], return_counts=True)) for sign in (1, -1)]
+    return 2 * min(totals) / sum(totals)
+
+
+def _sum(values: FloatArray, counts: IntArray) -> Fraction:
+    """The sum of values that occur so often, exactly."""
+    pairs = zip(values.tolist(), counts.tolist(), strict=True)
+    return sum((count * Fraction(value) for value, count in pairs), Fraction(0))
 
 
 def least_nu(training_set: TrainingSet, row_weights: Any = None) -> float:
@@ -175,30 +191,65 @@ def least_nu(training_set: TrainingSet, row_weights: Any = None) -> float:
     >>> least_nu(separable), round(least_nu(overlapping), 3)
     (0.0, 0.667)
     """
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array, eye_array, hstack
-
     from rescaleinv.theory.separability import is_separable
 
     require_training_set(training_set)
     weights = _checked_weights(training_set, row_weights)
     if is_separable(training_set):
         return 0.0
-    m, n = training_set.features.shape
-    signed = training_set.signs[:, None] * np.column_stack([training_set.conditioned, np.ones(m)])
+    columns = np.column_stack([training_set.conditioned, np.ones(training_set.n_rows)])
+    signed = training_set.signs.astype(float)[:, None] * columns
+    losses = weights / weights.sum()
+    best = _least_loss_of_many(signed, losses) if len(signed) >= MANY else None
+    if best is None:
+        best = _least_loss(signed, losses)
+    # the hinge losses of that hyperplane by our own sum: whatever the solver's tolerance is, they are a bound from above
+    found = float(weights @ np.maximum(1 - signed @ best, 0) / weights.sum())
+    return min(found, float(largest_nu(training_set, weights)))
+
+
+def _least_loss(
+    signed: FloatArray, losses: FloatArray, pull: FloatArray | None = None, bounds: FloatArray | None = None
+) -> FloatArray:
+    """The hyperplane of least hinge loss; other rows are inside their margin, which is worth ``pull`` · (w, b)."""
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, eye_array, hstack
+
+    m, n = signed.shape
     answer = linprog(
-        np.concatenate([np.zeros(n + 1), weights / weights.sum()]),
+        np.concatenate([np.zeros(n) if pull is None else -pull, losses]),
         A_ub=hstack([csr_array(-signed), -eye_array(m)], format="csr"),
         b_ub=-np.ones(m),
-        bounds=[(None, None)] * (n + 1) + [(0, None)] * m,
+        bounds=[*([(None, None)] * n if bounds is None else bounds.tolist()), *[(0, None)] * m],
         method="highs",
     )
     if answer.status != 0:
         raise SolverError(f"the least nu was not found: the solver says {answer.message}")
-    # the hinge losses of that hyperplane by our own sum: whatever the solver's tolerance is, they are a bound from above
-    margins = signed @ answer.x[: n + 1]
-    found = float(weights @ np.maximum(1 - margins, 0) / weights.sum())
-    return min(found, float(largest_nu(training_set, weights)))
+    found: FloatArray = answer.x[:n]
+    return found
+
+
+def _least_loss_of_many(signed: FloatArray, losses: FloatArray) -> FloatArray | None:
+    """The same from the rows near the margin; None where that is not quicker."""
+    sample = sample_of(np.sign(signed[:, -1]))
+    near = _least_loss(signed[sample], losses[sample])
+
+    def of_few(counts: Mask, inside: Mask) -> tuple[FloatArray, FloatArray] | None:
+        nonlocal near
+        step = _FIRST_STEP * float(np.abs(near).max())
+        pull = signed[inside].T @ losses[inside]
+        while np.isfinite(step):
+            # rows near the margin need not hold the hyperplane: without a bound there may be no best one
+            found = _least_loss(signed[counts], losses[counts], pull, np.column_stack([near - step, near + step]))
+            beyond = signed @ found - 1
+            inner = float(np.abs(found - near).max()) < step * (1 - _SAME_NU)
+            near = found
+            if inner or (~counts & ((beyond < 0) != inside)).any():
+                return found, beyond
+            step *= 2
+        return None
+
+    return settled_by_few(signed @ near - 1, of_few)
 
 
 def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -> NuSVM:
@@ -233,31 +284,77 @@ def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -
 
 
 def _multipliers(rows: FloatArray, signs: FloatArray, caps: FloatArray) -> FloatArray:
-    """The best multipliers, by a quadratic program, and then by the linear system of the rows that are on the margin.
-
-    Near the least ν the reduced hulls nearly touch, and the objective is tiny: it is solved once more in its own units.
-    """
+    """The best multipliers, by a quadratic program, and then by the linear system of the rows that are on the margin."""
     caps = np.minimum(caps, 1.0)  # no multiplier exceeds 1/2: a small nu needs no large numbers
-    found, size = np.full(len(rows), 0.0), 1.0
-    for _ in range(2):
-        found = _solved(rows / size, signs, caps)
-        distance = float(np.linalg.norm(rows.T @ (signs * found)))
-        if not distance < _SMALL * size:
-            break
-        size = max(distance, _LEAST_SIZE)
+    found = _multipliers_of_many(rows, signs, caps) if len(rows) >= MANY else None
+    if found is None:
+        found = _in_its_own_units(rows, signs, caps, np.zeros(len(rows)))
     return _polished(rows, signs, caps, found)
 
 
-def _solved(rows: FloatArray, signs: FloatArray, caps: FloatArray) -> FloatArray:
+def _multipliers_of_many(rows: FloatArray, signs: FloatArray, caps: FloatArray) -> FloatArray | None:
+    """The best multipliers from the rows near the margin; None where that is not quicker."""
+
+    def beyond(multipliers: FloatArray, of: Any = slice(None)) -> FloatArray:
+        scores = rows @ (rows[of].T @ (signs[of] * multipliers))
+        rho, offset = margin_and_intercept(scores, signs, caps)
+        return signs * (scores + offset) - rho
+
+    def of_few(counts: Mask, inside: Mask) -> tuple[FloatArray, FloatArray] | None:
+        found = np.where(inside, caps, 0.0)
+        try:
+            found[counts] = _in_its_own_units(rows[counts], signs[counts], caps[counts], found, (rows, signs))
+        except SolverError:
+            return None
+        found = _polished(rows, signs, caps, found)
+        return found, beyond(found)
+
+    sample = sample_of(signs)
+    wider = caps[sample] * (len(rows) / len(sample)) / _MORE_OF_SAMPLE
+    for sign in (1, -1):  # what a sample's reduced hulls are must exist, and should not meet
+        own = signs[sample] == sign
+        wider[own] *= max(1.0, (0.5 + _SAME_NU) / float(wider[own].sum()))
+    try:
+        first = _in_its_own_units(rows[sample], signs[sample], wider, np.zeros(len(sample)))
+    except SolverError:
+        return None
+    return settled_by_few(beyond(first, sample), of_few)
+
+
+def _in_its_own_units(
+    rows: FloatArray, signs: FloatArray, caps: FloatArray, fixed: FloatArray, all_rows: Any = None
+) -> FloatArray:
+    """The best multipliers, where other rows (of ``all_rows``) have those of ``fixed``.
+
+    Near the least ν the reduced hulls nearly touch, and the objective is tiny: it is solved once more in its own units.
+    """
+    others, of_others = (rows, signs) if all_rows is None else all_rows
+    pull = others.T @ (of_others * fixed)
+    halves = np.array([0.5 - fixed[of_others > 0].sum(), 0.5 - fixed[of_others < 0].sum()])
+    found, size = np.full(len(rows), 0.0), 1.0
+    for _ in range(2):
+        found = _solved(rows / size, signs, caps, pull / size, halves)
+        distance = float(np.linalg.norm(rows.T @ (signs * found) + pull))
+        if not distance < _SMALL * size:
+            break
+        size = max(distance, _LEAST_SIZE)
+    return found
+
+
+def _solved(rows: FloatArray, signs: FloatArray, caps: FloatArray, pull: FloatArray, halves: FloatArray) -> FloatArray:
+    """The multipliers that bring Σ a_i y_i x_i + pull nearest to 0 and add up to ``halves`` in the two classes."""
     import cvxpy as cp
 
     a, gap = cp.Variable(len(rows)), cp.Variable(rows.shape[1])
-    allowed = [a >= 0, a <= caps, signs @ a == 0, cp.sum(a) == 1]
+    allowed = [a >= 0, a <= caps, signs @ a == halves[0] - halves[1], cp.sum(a) == halves.sum()]
     sizes = np.abs(rows).max(axis=0)
     sizes[sizes == 0] = 1.0
     # features of very different sizes: each row of the system in the units of its own feature
-    in_own_units = (rows / sizes).T @ cp.multiply(signs, a) == cp.multiply(1 / sizes, gap)
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(rows.T @ cp.multiply(signs, a)) / 2), allowed)
+    in_own_units = (rows / sizes).T @ cp.multiply(signs, a) + pull / sizes == cp.multiply(1 / sizes, gap)
+    distance = rows.T @ cp.multiply(signs, a)
+    if pull.any():
+        distance = distance + pull
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(distance) / 2), allowed)
     second = cp.Problem(cp.Minimize(cp.sum_squares(gap) / 2), [*allowed, in_own_units])
     why: Any = ""
     for tried in (problem, second):

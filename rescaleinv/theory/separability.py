@@ -15,6 +15,7 @@ from scipy.optimize import linprog
 
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import InputError, InseparableError, SolverError
+from rescaleinv.theory.many_rows import MANY, sample_of
 from rescaleinv.theory.rationals import nonnegative_solution
 from rescaleinv.theory.soft_margin import standardised_margins
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
@@ -69,6 +70,9 @@ def separation(training_set: TrainingSet) -> Separation:
     The float solver's proposal is checked in rationals. Where it does not hold, an exact simplex over a growing set of
     rows decides.
     """
+    conflict = conflict_of_sample(training_set) if training_set.n_rows >= MANY else None
+    if conflict is not None:
+        return conflict
     signs = training_set.signs.astype(float)
     weights, intercept, margin = _float_separator(training_set.conditioned, signs)
     if margin > 0:
@@ -78,6 +82,16 @@ def separation(training_set: TrainingSet) -> Separation:
             return Separation(*exact, None, training_set.row_numbers)
     start = _float_conflict(training_set.conditioned, signs)
     return exact_separation(training_set, start)
+
+
+def conflict_of_sample(training_set: TrainingSet) -> Separation | None:
+    """The proof that many rows are not separable, if a sample of them is not; None if it is."""
+    sample = sample_of(training_set.signs)
+    found = separation(training_set.subset(sample))
+    if found.conflict is None:
+        return None
+    conflict = {int(sample[i]): weight for i, weight in found.conflict.items()}
+    return Separation(None, None, conflict, training_set.row_numbers)
 
 
 def exact_separation(training_set: TrainingSet, start: Sequence[int] | IntArray) -> Separation:

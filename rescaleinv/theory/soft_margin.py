@@ -10,6 +10,7 @@ import numpy as np
 
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError, InseparableError, SolverError
+from rescaleinv.theory.many_rows import MANY, Mask, sample_of, settled_by_few
 from rescaleinv.theory.training_set import TrainingSet
 
 # Much tighter than the default 1e-8, which is about the objective: weights are accurate only to its square root.
@@ -88,8 +89,6 @@ def _hard_margin(training_set: TrainingSet, penalties: FloatArray) -> SoftMargin
 
 def _direction(rows: FloatArray, signs: FloatArray, C: float, power: int, row_weights: FloatArray) -> FloatArray:
     """The best w for the penalty C·2**power."""
-    import cvxpy as cp
-
     with np.errstate(over="ignore", under="ignore"):
         penalties = np.ldexp(C * row_weights, power)
     if not (np.isfinite(penalties).all() and penalties.min() > 0):
@@ -97,21 +96,56 @@ def _direction(rows: FloatArray, signs: FloatArray, C: float, power: int, row_we
             f"C = {C:g} times the square of the features' range (about {2.0 ** min(power / 2, 1000):.3g}) is beyond what "
             "a float can hold; choose a C, or units, nearer to 1"
         )
+    found = _direction_of_many(rows, signs, penalties) if len(rows) >= MANY else None
+    if found is None:
+        weights, status = _solved(rows, signs, penalties)
+        if weights is None:
+            raise SolverError(f"the soft-margin SVM (C = {C:g}) was not found: {status}")
+        found = weights[:-1]
+    return found
+
+
+def _direction_of_many(rows: FloatArray, signs: FloatArray, penalties: FloatArray) -> FloatArray | None:
+    """The same from the rows near the margin; None where that is not quicker."""
+    columns = np.column_stack([rows, np.ones(len(rows))])
+
+    def beyond(weights: FloatArray) -> FloatArray:
+        return signs * (columns @ weights) - 1
+
+    def of_few(counts: Mask, inside: Mask) -> tuple[FloatArray, FloatArray] | None:
+        pull = columns[inside].T @ (signs * penalties)[inside]
+        weights, _ = _solved(rows[counts], signs[counts], penalties[counts], pull, float(penalties[inside].sum()))
+        return None if weights is None else (weights[:-1], beyond(weights))
+
+    sample = sample_of(signs)
+    first, _ = _solved(rows[sample], signs[sample], penalties[sample] * (len(rows) / len(sample)))
+    return None if first is None else settled_by_few(beyond(first), of_few)
+
+
+def _solved(
+    rows: FloatArray, signs: FloatArray, penalties: FloatArray, pull: FloatArray | None = None, more: float = 0.0
+) -> tuple[FloatArray | None, str]:
+    """(w, b) of the quadratic program, or None and why not. Other rows, with penalties of ``more`` in all, are inside
+    their margin, which is worth ``pull`` · (w, b).
+    """
+    import cvxpy as cp
+
     weights, intercept, slack = cp.Variable(rows.shape[1]), cp.Variable(), cp.Variable(len(rows), nonneg=True)
     # the objective is divided by the size that it has at w = 0
-    size = float(penalties.sum())
+    size = float(penalties.sum()) + more
     cost = cp.sum_squares(weights) / (2 * size) + (penalties / size) @ slack
+    if pull is not None:
+        cost -= (pull[:-1] / size) @ weights + (pull[-1] / size) * intercept
     problem = cp.Problem(cp.Minimize(cost), [cp.multiply(signs, rows @ weights + intercept) >= 1 - slack])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an inaccurate answer has 1e-9 at least
         try:
             problem.solve(solver=cp.CLARABEL, **_SOLVER_TOLERANCES)
         except (cp.error.SolverError, ValueError) as error:
-            raise SolverError(f"the soft-margin SVM (C = {C:g}) was not found: {error}") from error
-    if weights.value is None:
-        raise SolverError(f"the soft-margin SVM (C = {C:g}) was not found: the solver says {problem.status}")
-    found: FloatArray = weights.value
-    return found
+            return None, str(error)
+    if weights.value is None or intercept.value is None:
+        return None, f"the solver says {problem.status}"
+    return np.append(weights.value, intercept.value), ""
 
 
 def middle_intercept(scores: FloatArray, signs: Any, row_weights: FloatArray) -> float:
