@@ -18,12 +18,13 @@ import argparse
 import json
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.common import RESULTS, print_table, write_result
+from benchmarks.common import RESULTS, code_digests, print_table, write_result
 from rescaleinv.engines.milp import search, solvers
 from rescaleinv.engines.milp.engine import MilpEngine
 from rescaleinv.engines.milp.relaxation import Relaxation
@@ -37,13 +38,14 @@ UNKNOWN = 2
 
 
 def record(backend: str, n_points: int, seed: int, seconds: float, state: Path | None) -> list[dict[str, Any]]:
-    """One entry per point: number of the set, size of the perturbation, gap, verdict, truth."""
+    """One entry per point: number of the set, size of the perturbation, gap, verdict, truth, digest of the code."""
     name = backend.replace(":", "_")
     kept = None if state is None else state / f"near_ties_{name}_{seed}.jsonl"
     entries: list[dict[str, Any]] = []
     if kept is not None and kept.exists():
         entries = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
     number = entries[-1]["set"] + 1 if entries else 0
+    digest = code_digests()["rescaleinv"]
     started = time.process_time()
     while len(entries) < n_points and time.process_time() - started < seconds:
         case = near_ties.near_ties(np.random.default_rng([seed, number]), POINTS_PER_SET)
@@ -57,6 +59,7 @@ def record(backend: str, n_points: int, seed: int, seconds: float, state: Path |
                 "hidden": case.hidden,
                 "code": code,
                 "truth": truth,
+                "made by": digest,
             }
             for point, code, truth in zip(case.points, codes, case.verdicts, strict=True)
         ]
@@ -112,13 +115,15 @@ def main() -> None:
     search.SMALLEST_GAP = 0.0
     lines: list[dict[str, Any]] = []
     asked: dict[str, int] = {}
+    answered_by: dict[str, dict[str, int]] = {}
     for backend in options.backend or solvers.BACKENDS:
         n_points = 200 if options.quick else options.points
         entries = record(backend, n_points, options.seed, options.seconds, options.state)
         lines += summary(backend, entries)
         asked[backend] = len(entries)
+        answered_by[backend] = dict(Counter(entry["made by"] for entry in entries))
         if not options.quick:
-            payload = {"limit": LIMIT, "points": asked, "lines": lines}
+            payload = {"limit": LIMIT, "points": asked, "answered by code": answered_by, "lines": lines}
             name = "near_ties" if not options.backend else f"near_ties_{backend.replace(':', '_')}"
             write_result(name, payload, options.results)
     print_table(lines)

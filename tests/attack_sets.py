@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rescaleinv.errors import InputError
+from rescaleinv.theory.nu_margin import NuMargin, largest_nu, least_nu
 from rescaleinv.theory.separability import is_separable
 from rescaleinv.theory.training_set import TrainingSet
 
@@ -70,18 +71,22 @@ KINDS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] =
 }
 
 
-def drawn(kind: str, seed: int, n_points: int = 4, n_rows: int = 6) -> tuple[TrainingSet, np.ndarray] | None:
-    """A separable training set of the kind with some points, or None where the draw gives none."""
+def drawn(
+    kind: str, seed: int, n_points: int = 4, n_rows: int = 6, separable: bool = True
+) -> tuple[TrainingSet, np.ndarray] | None:
+    """A training set of the kind with some points, or None where the draw gives none; every other one overlaps if it may."""
     rng = np.random.default_rng([*kind.encode(), seed])
     n, m = int(rng.integers(1, 4)), int(rng.integers(2, n_rows + 1))
     rows = KINDS[kind](rng, (m, n))
     # labels by a hyperplane through the sorted rows, so that most draws are separable however unlike the values are
     order = np.argsort(np.argsort(rows @ (rng.integers(-2, 3, n) * 1.0)))
     labels = np.where(order >= rng.integers(1, m), 1, -1)
+    if not separable and m > 2 and seed % 2:
+        labels[int(rng.integers(m))] *= -1
     try:
-        training_set = TrainingSet(rows, labels)
+        training_set = TrainingSet(rows, labels, read_as="float")
         _ = training_set.conditioned
-        if not is_separable(training_set):
+        if abs(labels.sum()) == m or (separable and not is_separable(training_set)):
             return None
     except InputError:  # refused: values that vanish beside their range
         return None
@@ -89,3 +94,27 @@ def drawn(kind: str, seed: int, n_points: int = 4, n_rows: int = 6) -> tuple[Tra
     points[::2] = np.column_stack([rng.choice(column, len(points[::2])) for column in rows.T])  # values that tie
     points[1::4] += 0.5
     return training_set, points
+
+
+def limits(rng: np.random.Generator, n_features: int) -> np.ndarray:
+    """Ranges of factors: the same one for most features, and some that are fixed or have a range of their own."""
+    kappa = float(rng.choice([1.5, 2, 4, 10]))
+    choices = [[1 / kappa, kappa], [1 / kappa, kappa], [1 / kappa, kappa], [1.0, 1.0], [1.0, 3.0]]
+    return np.array([choices[k] for k in rng.integers(0, len(choices), n_features)])
+
+
+def penalties(rng: np.random.Generator, n_rows: int) -> np.ndarray:
+    """One for all rows, or one for each."""
+    if rng.random() < 0.7:
+        return np.full(n_rows, rng.choice([0.01, 0.1, 1, 10]))
+    return rng.choice([0.25, 1, 3], n_rows)
+
+
+def nu_margin(rng: np.random.Generator, training_set: TrainingSet) -> NuMargin:
+    """Near its least and largest values, at them or between; a round one now and then, and rows of unlike weights."""
+    weights = None if rng.random() < 0.7 else rng.choice([0.5, 1, 2], training_set.n_rows)
+    least, largest = least_nu(training_set, weights), float(largest_nu(training_set, weights))
+    nu = least + (largest - least) * float(rng.choice([0.01, 0.1, 0.5, 0.9, 1.0, rng.random()]))
+    if rng.random() < 0.3:
+        nu = float(rng.choice([0.25, 0.5, 0.6, 0.75, 1 / 3, 2 / 3, 0.8]))
+    return NuMargin.of(training_set, nu, weights)

@@ -4,6 +4,7 @@ import attack_sets
 import brute_force
 import numpy as np
 import pytest
+from brute_force_margins import BruteForce, Question
 
 from rescaleinv import RescaleInvariantSVC
 from rescaleinv.engines import REGISTRY, EngineSettings, full_name
@@ -11,13 +12,19 @@ from rescaleinv.engines.choice import make_engine
 from rescaleinv.engines.complex import residues
 from rescaleinv.engines.complex.engine import ComplexEngine
 from rescaleinv.engines.complex.ties import ExactVertices
-from rescaleinv.errors import InseparableError
+from rescaleinv.errors import InputError, InseparableError
 from rescaleinv.theory.training_set import TrainingSet
 from rescaleinv.verdict import Verdict
 from rescaleinv.verify import check
 
 EVERY = [name for name, entry in REGISTRY.items() if entry.abilities.every_rescaling and name != "complex"]
-LIMITED = [name for name, entry in REGISTRY.items() if entry.abilities.limited_ranges]
+QUESTIONS = [
+    (name, margin, limited)
+    for name, entry in REGISTRY.items()
+    for margin, can in (("hard", True), ("C", entry.abilities.soft_margin), ("nu", entry.abilities.nu))
+    for limited, asked in ((False, entry.abilities.every_rescaling), (True, entry.abilities.limited_ranges))
+    if can and asked and (limited or margin == "nu")
+]
 MERSENNE = 2**61 - 1
 
 
@@ -66,20 +73,32 @@ def test_other_engines_about_every_rescaling(name, kind):
             assert verdict in (Verdict.UNKNOWN, truth)
 
 
-@pytest.mark.parametrize("name", LIMITED)
+@pytest.mark.parametrize(("name", "margin", "limited"), QUESTIONS)
 @pytest.mark.parametrize("kind", sorted(attack_sets.KINDS))
-def test_limited_ranges_never_contradict_every_rescaling(name, kind):
+def test_ranges_and_soft_margins(name, margin, limited, kind):
     n_decided = 0
-    for training_set, points in samples(kind, range(300, 306)):
-        limits = np.tile([0.25, 4.0], (training_set.n_features, 1))
-        engine = make_engine(full_name(name), training_set, EngineSettings(time_limit=5.0, limits=limits))
+    for seed in range(400, 404):
+        found = attack_sets.drawn(kind, seed, n_rows=4, separable=margin == "hard")
+        if found is None:
+            continue
+        training_set, points = found
+        rng = np.random.default_rng(seed)
+        limits = attack_sets.limits(rng, training_set.n_features) if limited else None
+        penalties = attack_sets.penalties(rng, training_set.n_rows) if margin == "C" else None
         try:
-            verdicts = engine.certify(points)
-        except InseparableError:  # rather than a guess, where floats can't train an SVM
+            nu = attack_sets.nu_margin(rng, training_set) if margin == "nu" else None
+            settings = EngineSettings(time_limit=5.0, limits=limits, penalties=penalties, nu=nu)
+            verdicts = make_engine(full_name(name), training_set, settings).certify(points)
+        except (
+            InseparableError,
+            InputError,
+        ):  # rather than a guess, where floats can't train an SVM; a nu that is none
             continue
         n_decided += 1
-        for verdict, truth in zip(verdicts, truths(training_set, points), strict=True):
-            assert truth is Verdict.NEUTRAL or verdict in (Verdict.UNKNOWN, truth)
+        caps = None if nu is None else nu.exact_caps
+        truth = BruteForce(Question.of(training_set, limits, penalties, caps))
+        for verdict, point in zip(verdicts, points, strict=True):
+            assert verdict in (Verdict.UNKNOWN, truth.verdict(point))
     assert n_decided
 
 
