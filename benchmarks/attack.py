@@ -153,7 +153,7 @@ def attack(question: Question, kind: str, seed: int, seconds: float) -> dict[str
         "question": question.name,
         "values": kind,
         **{column: tally[column] for column in _COLUMNS},
-        "code": code_digests()["rescaleinv"],
+        "code": code_digests("attack")["rescaleinv"],
     }
 
 

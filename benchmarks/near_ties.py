@@ -45,7 +45,7 @@ def record(backend: str, n_points: int, seed: int, seconds: float, state: Path |
     if kept is not None and kept.exists():
         entries = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
     number = entries[-1]["set"] + 1 if entries else 0
-    digest = code_digests()["rescaleinv"]
+    digest = code_digests("near_ties")["rescaleinv"]
     started = time.process_time()
     while len(entries) < n_points and time.process_time() - started < seconds:
         case = near_ties.near_ties(np.random.default_rng([seed, number]), POINTS_PER_SET)

@@ -120,6 +120,20 @@ class RefusedWarning(UserWarning):
         return f"point {first}{more}: {why}; its verdict is now UNKNOWN. Please report this with the data"
 
 
+class InaccurateWarning(UserWarning):
+    """``predict`` has an SVM that is off by ``share`` of the range of its scores; in rationals it would take too long."""
+
+    def __init__(self, share: float) -> None:
+        super().__init__(share)
+        self.share = share
+
+    def __str__(self) -> str:
+        return (
+            f"the nu-SVM at this scaling is accurate to {self.share:.0e} of its scores only: the sizes of the features are "
+            "too unlike for floats. Verdicts are proved without it; standardise the features for predict to be accurate"
+        )
+
+
 class NotKeptWarning(UserWarning):
     """Compiled code can't be kept on disk, so that every process compiles it again; the text says what to do."""
 

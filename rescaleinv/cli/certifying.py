@@ -21,7 +21,7 @@ from rescaleinv.cli.options.margin import margin_parameters
 from rescaleinv.cli.ranges import fixed_features, groups_of, scale_range_of
 from rescaleinv.cli.running import announced_run
 from rescaleinv.cli.table_input import LabelledTables, groups_of_points
-from rescaleinv.errors import InputError, LeftOutWarning, OneLabelWarning
+from rescaleinv.errors import InaccurateWarning, InputError, LeftOutWarning, OneLabelWarning
 from rescaleinv.estimators.radius import radius_search
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.metrics import strong_report
@@ -115,6 +115,7 @@ def _tell_warning(warning: Any, tables: LabelledTables, options: argparse.Namesp
         print(f"note: {warning}; rows are counted from 1 below the header of {options.train}")
     if isinstance(warning, OneLabelWarning):
         warning.label = shown_classes(tables, options)[int(bool(warning.label))]
+    if isinstance(warning, (OneLabelWarning, InaccurateWarning)):
         print(f"note: {warning}")
 
 

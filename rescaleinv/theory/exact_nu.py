@@ -15,6 +15,7 @@ from scipy.linalg import qr
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import CertificateError, InseparableError, SolverError
 from rescaleinv.theory.exact_svm import square_root
+from rescaleinv.theory.nearest_points import integer_lines, nearest_points
 from rescaleinv.theory.nu_margin import NuMargin, nu_svm
 from rescaleinv.theory.rationals import rational_text, rounded, solve
 from rescaleinv.theory.svm import SHORT_BITS
@@ -112,14 +113,16 @@ def margin_object(margin: NuMargin) -> dict[str, Any]:
 
 
 def exact_nu_svm_at(
-    training_set: TrainingSet, margin: NuMargin, rescaling: Any, *, bits: int = SHORT_BITS
+    training_set: TrainingSet, margin: NuMargin, rescaling: Any, *, bits: int = SHORT_BITS, most_steps: int = 60
 ) -> ExactNuClassifier:
     """The ν-SVM at a rational rescaling that agrees with ``rescaling`` to this many bits, exactly.
+
+    From floats; where these can't tell which rows are on the margin, in rationals from the start.
 
     Raises
     ------
     CertificateError
-        If the float solution is too far off to tell which rows are on the margin.
+        If that takes more than ``most_steps``.
 
     Examples
     --------
@@ -132,10 +135,18 @@ def exact_nu_svm_at(
     squared = [rounded(Fraction(float(t)) ** 2, bits) for t in tau]
     try:
         found = nu_svm(training_set, margin, np.array([square_root(t) for t in squared]))
-    except (SolverError, InseparableError) as error:
-        raise CertificateError(f"the nu-SVM at this rescaling was not found in floats: {error}") from error
-    scores = training_set.signs * (training_set.features @ found.weights)
-    return _Mending(training_set, margin, squared).from_floats(found.multipliers, scores)
+        scores = training_set.signs * (training_set.features @ found.weights)
+        return _Mending(training_set, margin, squared).from_floats(found.multipliers, scores)
+    except (SolverError, InseparableError, CertificateError) as error:
+        multipliers = nearest_points(training_set, margin.exact_caps, squared, most_steps)
+        if multipliers is None:
+            raise CertificateError(f"the nu-SVM at this rescaling was not found exactly: {error}") from error
+    exact = ExactNuClassifier(
+        training_set, margin, {i: a for i, a in enumerate(multipliers) if a}, [1 / t for t in squared]
+    )
+    if not exact.is_optimal:
+        raise CertificateError("the reduced hulls of the two classes meet: nu is not above the least one")
+    return exact
 
 
 class _Mending:
@@ -146,12 +157,9 @@ class _Mending:
         self.y: list[int] = training_set.signs.tolist()
         self.caps = margin.exact_caps
         self.inverse_squared = [1 / t for t in squared]
-        rows, exponents = training_set.integer_rows
-        lowest = [min(column) for column in zip(*rows, strict=True)]
-        self.rows = [[value - low for value, low in zip(row, lowest, strict=True)] for row in rows]
+        self.rows, self.factors = integer_lines(training_set, squared)
+        _, exponents = training_set.integer_rows
         factors = [t * Fraction(4) ** e for t, e in zip(squared, exponents, strict=True)]
-        self.scale = math.lcm(*(t.denominator for t in factors))
-        self.factors = [int(t * self.scale) for t in factors]
         sizes = [square_root(t) if t else 0.0 for t in factors]
         self.lines = np.array([[float(x) * size for x, size in zip(row, sizes, strict=True)] for row in self.rows])
         self.lines *= np.array(self.y, dtype=float)[:, None]

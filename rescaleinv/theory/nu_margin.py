@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from rescaleinv._util.types import FloatArray, IntArray
-from rescaleinv.errors import InputError, InseparableError, SolverError
+from rescaleinv.errors import InaccurateWarning, InputError, InseparableError, SolverError
 from rescaleinv.theory.many_rows import MANY, Mask, sample_of, settled_by_few
+from rescaleinv.theory.nearest_points import nearest_points
 from rescaleinv.theory.svm import as_rescaling
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.theory.validation import with_class_weights
@@ -40,6 +41,9 @@ _BETWEEN = (1e-3, 1e-5, 1e-7)
 _MORE_OF_SAMPLE = 1.3
 # How far the hyperplane of least loss may move at a time, as a share of its largest weight, where it is found from few rows.
 _FIRST_STEP = 0.05
+# Multipliers whose rows are out of order by more than this share of the scores' spread are computed again in rationals, as
+# long as the steps times the numbers of the training set are not more than so many.
+_MOST_DISORDER, _MOST_WORK = 1e-7, 10_000_000
 _SOLVER_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12, "max_iter": 400}
 
 
@@ -255,8 +259,10 @@ def _least_loss_of_many(signed: FloatArray, losses: FloatArray) -> FloatArray | 
 def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -> NuSVM:
     """The ν-SVM at a rescaling τ (None: the features as they are given).
 
-    A quadratic program for Clarabel, on features divided by one common power of two, which changes no label. Where the best
-    intercept is not unique, it is the middle of the interval of the best ones, as in libsvm.
+    A quadratic program for Clarabel, on features divided by one common power of two, which changes no label. Where its
+    answer is not accurate, since features have very unlike sizes, it is computed in rationals, and if that takes too long,
+    there is an ``InaccurateWarning``. Where the best intercept is not unique, it is the middle of the interval of the best
+    ones, as in libsvm.
 
     Examples
     --------
@@ -271,16 +277,67 @@ def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -
     spread = float(np.ptp(from_anchor * tau, axis=0).max())
     shift = int(np.frexp(spread)[1]) if spread > 0 else 0
     rows = np.ldexp(from_anchor * tau, -shift)
-    multipliers = _multipliers(rows, signs, caps)
+    try:
+        multipliers = _multipliers(rows, signs, caps)
+    except SolverError:
+        found = _in_rationals(training_set, margin, tau)
+        if found is None:
+            raise
+        return found
     direction = rows.T @ (signs * multipliers)
     rho, offset = margin_and_intercept(rows @ direction, signs, caps)
+    disorder = _disorder(rows, signs, np.minimum(caps, 1.0), multipliers)
+    if not rho > 0 or disorder > _MOST_DISORDER:
+        found = _in_rationals(training_set, margin, tau)
+        if found is not None:
+            return found
     if not rho > 0:
         raise InseparableError(
             "the reduced hulls of the two classes meet: nu is not above the least one (see least_nu)"
         )
+    if disorder > _MOST_DISORDER:
+        warnings.warn(InaccurateWarning(disorder), stacklevel=2)
     weights = np.ldexp(direction * tau, -shift) / rho
     value = offset / rho
     return NuSVM(weights, float(value - weights @ anchor), value, multipliers, float(np.ldexp(rho, 2 * shift)))
+
+
+def _in_rationals(training_set: TrainingSet, margin: NuMargin, tau: FloatArray) -> NuSVM | None:
+    """The ν-SVM at a rescaling computed in rationals and rounded at the end; None where that takes too many steps."""
+    squared = [Fraction(t) ** 2 for t in tau.tolist()]
+    signs, anchor = training_set.signs.tolist(), [Fraction(x) for x in training_set.conditioning.anchor.tolist()]
+    found = nearest_points(training_set, margin.exact_caps, squared, _MOST_WORK // training_set.features.size)
+    if found is None:
+        return None
+    gradient = training_set.exact_gradient({i: a for i, a in enumerate(found) if a})
+    weights = [t * mu for t, mu in zip(squared, gradient, strict=True)]
+    at_anchor = sum((w * x for w, x in zip(weights, anchor, strict=True)), Fraction(0))
+    scores = training_set.exact_margins(weights, -at_anchor)
+    ends = {}
+    for side in (1, -1):
+        own = [(score, cap) for score, cap, y in zip(scores, margin.exact_caps, signs, strict=True) if y == side]
+        ends[side] = _exact_quantile(sorted(own))
+    rho, offset = (ends[1] + ends[-1]) / 2, (ends[-1] - ends[1]) / 2
+    if not rho > 0:
+        return None
+    intercept = (offset - at_anchor) / rho
+    return NuSVM(
+        np.array([float(w / rho) for w in weights]),
+        float(intercept),
+        float(offset / rho),
+        np.array([float(a) for a in found]),
+        float(rho),
+    )
+
+
+def _exact_quantile(scores: list[tuple[Fraction, Fraction]]) -> Fraction:
+    """``_quantile`` of sorted scores with their caps, exactly."""
+    left = Fraction(1, 2)
+    for k, (score, cap) in enumerate(scores):
+        left -= cap
+        if left <= 0:
+            return score if left or k + 1 == len(scores) else (score + scores[k + 1][0]) / 2
+    return scores[-1][0]
 
 
 def _multipliers(rows: FloatArray, signs: FloatArray, caps: FloatArray) -> FloatArray:
@@ -359,7 +416,7 @@ def _solved(rows: FloatArray, signs: FloatArray, caps: FloatArray, pull: FloatAr
     why: Any = ""
     for tried in (problem, second):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an inaccurate answer is good to 1e-9 at least
+            warnings.simplefilter("ignore")  # whether the answer is accurate is looked at later
             try:
                 tried.solve(solver=cp.CLARABEL, **_SOLVER_TOLERANCES)
             except (cp.error.SolverError, ValueError) as error:

@@ -8,8 +8,9 @@ from scipy.optimize import linprog
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, NuSVC
 
-from rescaleinv import InputError, InseparableError, TrainingSet
+from rescaleinv import InaccurateWarning, InputError, InseparableError, RescaleInvariantSVC, TrainingSet
 from rescaleinv.datasets import load
+from rescaleinv.theory.exact_nu import exact_nu_svm_at
 from rescaleinv.theory.nu_margin import NuMargin, largest_nu, least_nu, nu_of, nu_svm
 
 
@@ -202,3 +203,50 @@ def test_there_may_be_no_nu_at_all():
     ts = TrainingSet([[0.0], [1], [0], [1]], [1, 1, -1, -1])
     with pytest.raises(InseparableError, match="no hyperplane does better than one label for all"):
         NuMargin.of(ts, 0.5)
+
+
+def unlike_sizes(seed):
+    """Three features of two decimals, in units up to 1e8 apart."""
+    rng = np.random.default_rng(seed)
+    rows = np.round(rng.normal(size=(25, 3)), 2)
+    labels = np.where(rows[:, 0] + rng.normal(size=25) * 0.7 > 0, 1, -1)
+    return TrainingSet(rows * [1.0, 1e4, 1e8], labels)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_features_of_very_unlike_sizes(seed):
+    training_set = unlike_sizes(seed)
+    margin = NuMargin.like_penalty(training_set)
+    exact = exact_nu_svm_at(training_set, margin, np.ones(3), bits=120)
+    expected = np.array([float(w) for w in exact.weights])
+    svm = nu_svm(training_set, margin)
+    np.testing.assert_allclose(svm.weights / svm.weights[0], expected / expected[0], rtol=1e-6)
+    values = exact.decision_values([Fraction(x) for x in training_set.features[0].tolist()])
+    middle = float((values[0] + values[1]) / 2 / exact_rho(exact))
+    assert training_set.features[0] @ svm.weights + svm.intercept == pytest.approx(middle, rel=1e-6, abs=1e-6)
+
+
+def exact_rho(exact):
+    return sum((low + high) / 2 for low, high in exact.thresholds.values()) / 2
+
+
+def test_an_inaccurate_svm_is_announced(monkeypatch):
+    """Many rows are too many for rationals. Clarabel takes these ones only with each feature in its own units."""
+    monkeypatch.setattr("rescaleinv.theory.nu_margin._MOST_WORK", 0)
+    monkeypatch.setattr("rescaleinv.theory.nu_margin._MOST_DISORDER", -1.0)
+    training_set = unlike_sizes(1)
+    with pytest.warns(InaccurateWarning, match="standardise the features"):
+        svm = nu_svm(training_set, NuMargin.like_penalty(training_set))
+    labels = np.sign((training_set.features - training_set.conditioning.anchor) @ svm.weights + svm.value_at_anchor)
+    assert np.mean(labels == training_set.signs) > 0.6
+
+
+def test_values_that_no_float_solver_takes_have_verdicts_and_labels():
+    """Ratios of 1e18 and more: once a CertificateError of certify, and an InseparableError of fit."""
+    rows = [[-1.0, 2.0**60], [-1.0, -4.0], [2.0**-60, 2.0**64], [2.0**122, 1.0]]
+    model = RescaleInvariantSVC(nu=0.45).fit(rows, [1, -1, -1, -1])
+    assert len(model.certify(rows)) == 4
+    rows = [[4.0, 2.0**64], [2.0**31, 4.0], [-2.0, -2.0], [2.0**122, -3.0]]
+    model = RescaleInvariantSVC(nu=0.05).fit(rows, [-1, -1, -1, 1])
+    assert model.predict(rows).tolist() == [-1, -1, -1, 1]
+    assert len(model.certify(rows)) == 4
