@@ -1,20 +1,23 @@
 """The soft margin without a scale under every rescaling: how many points are decided, how, in what time, and is it true?
 
-    RESCALEINV_DATA=FOLDER python -m benchmarks.nu [--points 100] [--only bupa,heart] [--quick]
+    RESCALEINV_DATA=FOLDER python -m benchmarks.nu [--points 100] [--only bupa,heart] [--forms raw,standardised] [--again]
+                                                   [--processor-time] [--quick]
 
-Writes benchmarks/results/nu.json and nu.md. nu="auto", half of the rows for training (none left out), every rescaling, the
-default time limit, one process; raw and standardised data. Seconds are processor time. Strong verdicts are put to ν-SVMs at
-sampled rescalings, solved by Clarabel in a form of their own; where such a one says otherwise, the exact ν-SVM there
-decides whether the verdict is contradicted. --only runs some sets and keeps the stored results of the others, if the code is
-the same.
+Writes benchmarks/results/nu.json and nu.md after every set; what is stored already is not measured again without --again.
+nu="auto", half of the rows for training (none left out), every rescaling, at most 2 s per point on average, one process; raw
+and standardised data. With --processor-time (for a machine that others use) limits and times are of the processor's time.
+Strong verdicts are put to ν-SVMs at sampled rescalings, solved by Clarabel in a form of their own; where such a one says
+otherwise, the exact ν-SVM there decides whether the verdict is contradicted.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +34,7 @@ from rescaleinv.verify import check
 SEED = 0
 SAMPLES = 40
 CHECKED = 20
+TIME_LIMIT = 2.0
 # A decision value of a float solution that is nearer to 0 than this (in units of the weights) says nothing.
 NEAR = 1e-7
 
@@ -110,13 +114,16 @@ def measured(name: str, standardise: bool, n_points: int, samples: int) -> dict[
     points = features[others]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        RescaleInvariantSVC(nu="auto").fit(features[rows], labels[rows]).certify(points[:1])  # loads compiled code
+        RescaleInvariantSVC(nu="auto", time_limit=TIME_LIMIT).fit(features[rows], labels[rows]).certify(
+            points[:1]
+        )  # loads compiled code
         started = time.process_time()
-        model = RescaleInvariantSVC(nu="auto").fit(features[rows], labels[rows])
+        model = RescaleInvariantSVC(nu="auto", time_limit=TIME_LIMIT).fit(features[rows], labels[rows])
         fitting = time.process_time() - started
     started = time.process_time()
     verdicts = model.certify(points)
     seconds = time.process_time() - started
+    two_intercepts = int((verdicts.neutral & (verdicts.reason != "")).sum())
     margin = model._fitted.margin.nu
     predicted = model.predict(points)
     strong_label = np.where(verdicts.strongly_positive, model.classes_[1], model.classes_[0])
@@ -139,6 +146,7 @@ def measured(name: str, standardise: bool, n_points: int, samples: int) -> dict[
         "wanted": wanted,
         "strong": int(verdicts.strong.sum()),
         "neutral": int(verdicts.neutral.sum()),
+        "neutral_by_two_intercepts": two_intercepts,
         "unknown": int(verdicts.unknown.sum()),
         "seconds_per_point": seconds / len(points),
         "fit_seconds": fitting,
@@ -147,59 +155,72 @@ def measured(name: str, standardise: bool, n_points: int, samples: int) -> dict[
         "certificates_refused": int(refused),
         "strong_against_predict": int((verdicts.strong & (strong_label != predicted)).sum()),
         **contradicted(model, points, verdicts, samples),
+        "reasons": dict(Counter(map(_short_reason, verdicts.reason[verdicts.unknown]))),
+        "code": code_digests("nu")["rescaleinv"],
     }
     print({key: (round(value, 4) if isinstance(value, float) else value) for key, value in result.items()}, flush=True)
     return result
 
 
-def as_markdown(rows: list[dict[str, Any]]) -> str:
+def _short_reason(reason: str) -> str:
+    return re.sub(r"[-+]?\d[\d.,e+-]*", "#", reason.partition(";")[0])
+
+
+def as_markdown(results: dict[str, Any]) -> str:
     lines = [
-        'ν = "auto", every rescaling, no row left out; default time limit, one process, seconds of processor time.',
+        "# The soft margin without a scale, under every rescaling",
         "",
-        "| training set | features × rows | ν (times the least) | decided | wanted | strong | neutral | s per point "
-        "| settled by | rescalings sampled | contradicted |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        'Made by `python -m benchmarks.nu`. ν = "auto", no row left out, at most 2 s per point on average, one process, one',
+        f"draw; limits are of {results['clock']}, seconds of the processor's time.",
+        "",
+        "| training set | features × rows | ν (times the least) | decided | wanted | strong | neutral | of these by two "
+        "best intercepts | s per point | settled by | rescalings sampled | contradicted |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for row in rows:
+    for row in results["sets"].values():
         times = f" ({row['nu'] / row['least_nu']:.3f})" if row["least_nu"] else " (separable)"
         steps = ", ".join(f"{step} {count}" for step, count in row["settled_by"].items())
         lines.append(
             f"| {row['set']}{', standardised' if row['standardised'] else ''} | {row['features']} × {row['rows']} "
             f"| {row['nu']:.3f}{times} | {row['decided']:.0%} of {row['points']} | {row['wanted']:.0%} | {row['strong']} "
-            f"| {row['neutral']} | {row['seconds_per_point']:.2f} | {steps} | {row['rescalings']} | {row['contradicted']} |"
+            f"| {row['neutral']} | {row['neutral_by_two_intercepts']} | {row['seconds_per_point']:.2f} | {steps} "
+            f"| {row['rescalings']} | {row['contradicted']} |"
         )
     return "\n".join(lines) + "\n"
 
 
-def stored() -> list[dict[str, Any]]:
-    """What was measured before with the same code of the package."""
+def stored() -> dict[str, Any]:
     path = RESULTS / "nu.json"
-    if not path.exists():
-        return []
-    content = json.loads(path.read_text(encoding="utf-8"))
-    same = content["code"]["rescaleinv"] == code_digests()["rescaleinv"]
-    return list(content["results"]["sets"]) if same else []
+    empty: dict[str, Any] = {"clock": "", "sets": {}}
+    return json.loads(path.read_text(encoding="utf-8"))["results"] if path.exists() else empty
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", type=int, default=100)
-    parser.add_argument("--only", help="names of sets, separated by commas")
+    parser.add_argument("--only", help=f"names of sets, separated by commas: {', '.join(SETS)}")
+    parser.add_argument("--forms", default="raw,standardised")
+    parser.add_argument("--again", action="store_true", help="measure what is stored already as well")
+    parser.add_argument("--processor-time", action="store_true", help="for a busy machine")
     parser.add_argument("--quick", action="store_true", help="few points and samples; stored results are not touched")
     options = parser.parse_args()
+    if options.processor_time:
+        time.monotonic = time.process_time  # limits and times alike
     names = options.only.split(",") if options.only else list(SETS)
     n_points, samples = (5, 5) if options.quick else (options.points, SAMPLES)
-    found = {} if options.quick else {(row["set"], row["standardised"]): row for row in stored()}
-    for name in names:
-        for standardise in (False, True):
-            found[name, standardise] = measured(name, standardise, n_points, samples)
-            rows = [found[key, form] for key in SETS for form in (False, True) if (key, form) in found]
+    results = {"clock": "", "sets": {}} if options.quick else stored()
+    for form in options.forms.split(","):
+        for name in names:
+            key = name + (", standardised" if form != "raw" else "")
+            if key in results["sets"] and not options.again:
+                continue
+            results["sets"][key] = measured(name, form != "raw", n_points, samples)
+            results["clock"] = "processor time" if options.processor_time else "the clock on the wall"
             if not options.quick:  # what is done stays done
-                write_result("nu", {"sets": rows})
-                (RESULTS / "nu.md").write_text(as_markdown(rows), encoding="utf-8")
-    print_table(
-        [{key: row[key] for key in ("set", "decided", "wanted", "seconds_per_point", "contradicted")} for row in rows]
-    )
+                write_result("nu", results)
+                (RESULTS / "nu.md").write_text(as_markdown(results), encoding="utf-8")
+    columns = ("set", "decided", "wanted", "seconds_per_point", "contradicted")
+    print_table([{key: row[key] for key in columns} for row in results["sets"].values()])
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def _packed(fitted: Fitted) -> tuple[dict[str, Any], Arrays]:
         "feature_names": None if training_set.feature_names is None else list(training_set.feature_names),
         "classes": classes,
         "soft": margin.penalties is not None,
-        "nu": None if margin.nu is None else [str(margin.nu.nu), pack(margin.nu.least)],
+        "nu": None if margin.nu is None else [str(margin.nu.nu), pack(margin.nu.least), pack(margin.nu.rho)],
         "one_label": margin.one_label,
     }
     arrays: dict[str, npt.NDArray[Any]] = {
@@ -122,7 +122,7 @@ class StoredModel:
         """ν and the weights of the rows, as they were found; nothing is computed again."""
         if self._content.get("nu") is None:
             return None
-        nu, least = self._content["nu"]
+        nu, least, *rho = self._content["nu"]
         weights = self._arrays["row_weights"]
         _require_finite(weights, (self.training_set.n_rows,))
         if not weights.min() > 0:
@@ -130,7 +130,7 @@ class StoredModel:
         found = Fraction(nu)
         if not 0 < found <= largest_nu(self.training_set, weights):
             raise ValueError(f"its nu is {float(found):g}, which is not possible with its rows")
-        return NuMargin(found, weights, float(unpack(least)))
+        return NuMargin(found, weights, float(unpack(least)), *(float(unpack(value)) for value in rho[:1]))
 
     def restore_engine(self, choice: EngineChoice, *, trusted: bool = False) -> None:
         """Give a new engine what the file has of another's work, if there is any, as if it had computed it."""

@@ -9,7 +9,7 @@ Docs: theory page, section 11.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from numbers import Real
@@ -76,6 +76,8 @@ class NuMargin:
     nu: Fraction
     row_weights: FloatArray
     least: float = 0.0  # the least ν, where it was looked for
+    # at the largest ν the best ρ has no upper bound: which one is taken, in units of the least of them
+    rho: float = 1.0
 
     @classmethod
     def of(cls, training_set: TrainingSet, nu: float | Fraction, row_weights: Any = None) -> NuMargin:
@@ -124,7 +126,10 @@ class NuMargin:
         of_scaling = weights if scaling_weights is None else _checked_weights(training_set, scaling_weights)
         nu = _nu_of_penalty(training_set, C, weights, of_scaling)
         try:
-            return cls.of(training_set, nu, weights)
+            found = cls.of(training_set, nu, weights)
+            if found.nu < largest_nu(training_set, weights):
+                return found
+            return replace(found, rho=_rho_of_penalty(training_set, C, weights, of_scaling))
         except InseparableError as error:
             raise InseparableError(
                 f"the classes overlap so much that the SVM with C = {C:g} on the standardised rows has no weights at all: "
@@ -262,7 +267,8 @@ def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -
     A quadratic program for Clarabel, on features divided by one common power of two, which changes no label. Where its
     answer is not accurate, since features have very unlike sizes, it is computed in rationals, and if that takes too long,
     there is an ``InaccurateWarning``. Where the best intercept is not unique, it is the middle of the interval of the best
-    ones, as in libsvm.
+    ones, as in libsvm. At the largest ν that has no bound: the intercept is then that of the SVC whose penalty ν stands for,
+    or (ν is a number) the end that there is.
 
     Examples
     --------
@@ -285,7 +291,7 @@ def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -
             raise
         return found
     direction = rows.T @ (signs * multipliers)
-    rho, offset = margin_and_intercept(rows @ direction, signs, caps)
+    rho, offset = margin_and_intercept(rows @ direction, signs, caps, margin.rho)
     disorder = _disorder(rows, signs, np.minimum(caps, 1.0), multipliers)
     if not rho > 0 or disorder > _MOST_DISORDER:
         found = _in_rationals(training_set, margin, tau)
@@ -317,6 +323,10 @@ def _in_rationals(training_set: TrainingSet, margin: NuMargin, tau: FloatArray) 
     for side in (1, -1):
         own = [(score, cap) for score, cap, y in zip(scores, margin.exact_caps, signs, strict=True) if y == side]
         ends[side] = _exact_quantile(sorted(own))
+    for side in (1, -1):  # at the largest ν every row of a class is at its cap, and there is no other end
+        if sum(cap for cap, y in zip(margin.exact_caps, signs, strict=True) if y == side) == Fraction(1, 2):
+            ends[side] += (Fraction(margin.rho) - 1) * (ends[1] + ends[-1])
+            break
     rho, offset = (ends[1] + ends[-1]) / 2, (ends[-1] - ends[1]) / 2
     if not rho > 0:
         return None
@@ -465,20 +475,33 @@ def _disorder(rows: FloatArray, signs: FloatArray, caps: FloatArray, a: FloatArr
     return worst / (float(np.ptp(scores)) or 1.0)
 
 
-def margin_and_intercept(scores: FloatArray, signs: FloatArray, caps: FloatArray) -> tuple[float, float]:
-    """The best ρ and b for given scores w·x: ρ - b and ρ + b are quantiles of the two classes' scores, weighted by caps."""
-    positive = _quantile(scores[signs > 0], caps[signs > 0])
-    negative = _quantile(-scores[signs < 0], caps[signs < 0])
+def margin_and_intercept(
+    scores: FloatArray, signs: FloatArray, caps: FloatArray, rho: float = 1.0
+) -> tuple[float, float]:
+    """The best ρ and b for given scores w·x: ρ - b and ρ + b are quantiles of the two classes' scores, weighted by caps.
+
+    Where one of these has no upper bound, ρ is ``rho`` times the least of the best ones.
+    """
+    ends = {side: _quantiles(side * scores[signs == side], caps[signs == side]) for side in (1, -1)}
+    lows, highs = ([ends[side][k] for side in (1, -1)] for k in (0, 1))
+    if max(highs) < np.inf:
+        positive, negative = ((low + high) / 2 for low, high in zip(lows, highs, strict=True))
+    else:  # ρ + b is what is left of 2ρ: the middle of what both intervals allow
+        total = rho * sum(lows)
+        positive = (max(lows[0], total - highs[1]) + min(highs[0], total - lows[1])) / 2
+        negative = total - positive
     return (positive + negative) / 2, (negative - positive) / 2
 
 
-def _quantile(values: FloatArray, caps: FloatArray) -> float:
-    """Where the caps of the smaller values add up to 1/2; the middle of the interval where that is one."""
+def _quantiles(values: FloatArray, caps: FloatArray) -> tuple[float, float]:
+    """Between which values the caps of the smaller ones add up to 1/2; no upper end where it takes all of them."""
     order = np.argsort(values, kind="stable")
     sums = np.cumsum(caps[order])
     first = min(int(np.argmax(sums >= 0.5 - _SAME_SUM)), len(values) - 1)
-    last = min(first + 1, len(values) - 1) if abs(sums[first] - 0.5) <= _SAME_SUM else first
-    return float((values[order[first]] + values[order[last]]) / 2)
+    low = float(values[order[first]])
+    if abs(sums[first] - 0.5) > _SAME_SUM:
+        return low, low
+    return low, float(values[order[first + 1]]) if first + 1 < len(values) else np.inf
 
 
 def _nu_of_penalty(training_set: TrainingSet, C: float, weights: FloatArray, scaling_weights: FloatArray) -> Fraction:
@@ -489,7 +512,7 @@ def nu_at_rows(training_set: TrainingSet, rows: FloatArray, C: float, weights: F
     """The ν at which the ν-SVM of these rows (those of the training set, scaled somehow) is the SVM with the penalty C."""
     from rescaleinv.theory.soft_margin import soft_margin_svm
 
-    svm = soft_margin_svm(TrainingSet(rows, training_set.signs, positive=1, read_as="float"), C, weights)
+    svm = soft_margin_svm(_with_rows(training_set, rows), C, weights)
     slack = np.maximum(1 - training_set.signs * (rows @ svm.weights + svm.intercept), 0)
     # Σ a = ‖w‖² + C Σ c ξ by complementarity; divided by C Σ c
     nu = float((svm.weights @ svm.weights / C + weights @ slack) / weights.sum())
@@ -498,6 +521,22 @@ def nu_at_rows(training_set: TrainingSet, rows: FloatArray, C: float, weights: F
     largest = largest_nu(training_set, weights)
     meant = _meant(nu, weights, largest)
     return min(Fraction(f"{nu:.{_DIGITS}g}"), largest) if meant == Fraction(nu) else meant
+
+
+def _with_rows(training_set: TrainingSet, rows: FloatArray) -> TrainingSet:
+    return TrainingSet(rows, training_set.signs, positive=1, read_as="float")
+
+
+def _rho_of_penalty(training_set: TrainingSet, C: float, weights: FloatArray, scaling_weights: FloatArray) -> float:
+    """At the largest ν: the margin, 1, of the SVM with the penalty C in units of the least best one for its weights."""
+    from rescaleinv.theory.soft_margin import soft_margin_svm
+
+    rows = _standardised(training_set, scaling_weights)
+    svm = soft_margin_svm(_with_rows(training_set, rows), C, weights)
+    caps = weights / weights.sum() / float(largest_nu(training_set, weights))
+    scores, y = training_set.signs * (rows @ svm.weights), training_set.signs
+    least = sum(_quantiles(scores[y == side], caps[y == side])[0] for side in (1, -1)) / 2
+    return max(1 / least, 1.0) if least > 0 else 1.0
 
 
 def _meant(nu: float, weights: FloatArray, largest: Fraction) -> Fraction:

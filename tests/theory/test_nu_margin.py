@@ -250,3 +250,24 @@ def test_values_that_no_float_solver_takes_have_verdicts_and_labels():
     model = RescaleInvariantSVC(nu=0.05).fit(rows, [-1, -1, -1, 1])
     assert model.predict(rows).tolist() == [-1, -1, -1, 1]
     assert len(model.certify(rows)) == 4
+
+
+@pytest.mark.parametrize("C", [0.001, 0.01])
+def test_at_the_largest_nu_the_intercept_is_that_of_the_SVC(C):
+    # every positive row is at its cap, so that the best intercept has no lower bound
+    rng = np.random.default_rng(4)
+    shift = np.array([1.0, 0.5, 0])
+    X = np.vstack([rng.normal(size=(50, 3)), rng.normal(size=(20, 3)) + shift])
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = np.array([-1] * 50 + [1] * 20)
+    training_set = TrainingSet(X, y)
+    margin = NuMargin.like_penalty(training_set, C)
+    assert margin.nu == largest_nu(training_set)
+    assert margin.rho > 1.5
+    found, theirs = nu_svm(training_set, margin), SVC(kernel="linear", C=C, tol=1e-8, max_iter=10**6).fit(X, y)
+    np.testing.assert_allclose(found.weights, theirs.coef_[0], rtol=1e-4, atol=1e-7)
+    # 20 of the negative rows may be at their caps as well: a short interval, of which libsvm takes what its tolerance gives
+    np.testing.assert_allclose(found.intercept, theirs.intercept_[0], rtol=2e-3)
+    # as a number it takes the end that there is
+    end = nu_svm(training_set, NuMargin.of(training_set, margin.nu))
+    assert end.intercept / np.linalg.norm(end.weights) > found.intercept / np.linalg.norm(found.weights)
