@@ -138,22 +138,27 @@ class Verdicts:
 
     @property
     def strongly_positive(self) -> npt.NDArray[np.bool_]:
+        """Every rescaling gives the positive label; one boolean per point."""
         return self.code == Verdict.STRONGLY_POSITIVE
 
     @property
     def strongly_negative(self) -> npt.NDArray[np.bool_]:
+        """Every rescaling gives the negative label; one boolean per point."""
         return self.code == Verdict.STRONGLY_NEGATIVE
 
     @property
     def neutral(self) -> npt.NDArray[np.bool_]:
+        """Two rescalings disagree about the point; one boolean per point."""
         return self.code == Verdict.NEUTRAL
 
     @property
     def unknown(self) -> npt.NDArray[np.bool_]:
+        """Not decided; ``reason`` says why. One boolean per point."""
         return self.code == Verdict.UNKNOWN
 
     @property
     def strong(self) -> npt.NDArray[np.bool_]:
+        """Every rescaling gives the same label, whichever; one boolean per point."""
         return self.strongly_positive | self.strongly_negative
 
     def __len__(self) -> int:
@@ -184,7 +189,19 @@ class Verdicts:
 
     @classmethod
     def all_unknown(cls, points: npt.NDArray[np.float64], reason: Any, engine: Engine) -> Verdicts:
-        """UNKNOWN for every point, for one reason or for one reason per point."""
+        """UNKNOWN for every point, for one reason or for one reason per point.
+
+        Parameters
+        ----------
+        points : array of shape (n_points, n_features)
+        reason : str or array of str
+        engine : Engine
+            What was asked.
+
+        Returns
+        -------
+        Verdicts
+        """
         n = len(points)
         unbounded = np.full(n, np.nan)
         reasons, status = np.full(n, "", dtype=object), np.full(n, "", dtype=object)
@@ -194,7 +211,18 @@ class Verdicts:
         )
 
     def with_rows(self, rows: npt.NDArray[Any], others: Verdicts) -> Verdicts:
-        """These verdicts, but those of the given rows (a mask or positions) are the ``others``, in their order."""
+        """These verdicts, but those of the given rows (a mask or positions) are the ``others``, in their order.
+
+        Parameters
+        ----------
+        rows : array
+        others : Verdicts
+            One for each of these rows.
+
+        Returns
+        -------
+        Verdicts
+        """
         changed = {}
         for name in ("code", "lower", "upper", "reason", "status"):
             changed[name] = getattr(self, name).copy()
@@ -202,7 +230,25 @@ class Verdicts:
         return replace(self, **changed)
 
     def witness(self, i: int) -> Witness:
-        """The two rescalings that disagree about point i, which must be neutral."""
+        """The two rescalings that disagree about point i, which must be neutral.
+
+        Parameters
+        ----------
+        i : int
+            The position of the point.
+
+        Returns
+        -------
+        Witness
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> witness = clf.certify([[-1, 4]]).witness(0)
+        >>> witness.words(witness.negative)
+        'feature 0 times 1.22'
+        """
         verdict = self[i]
         if verdict is not Verdict.NEUTRAL:
             raise InputError(
@@ -211,7 +257,24 @@ class Verdicts:
         return replace(self.engine.explain(self.points[i]), feature_names=self.engine.training_set.feature_names)
 
     def certificate(self, i: int) -> Certificate:
-        """The certificate of point i for ``rescaleinv.verify``; its ``status`` must be "certified" or "proved"."""
+        """The certificate of point i for ``rescaleinv.verify``; its ``status`` must be "certified" or "proved".
+
+        Parameters
+        ----------
+        i : int
+            The position of the point.
+
+        Returns
+        -------
+        Certificate
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> clf.certify([[-1, 4]]).certificate(0).claim
+        'neutral'
+        """
         verdict = self[i]
         if verdict is Verdict.UNKNOWN:
             raise CertificateError(f"point {i} is unknown: there is nothing to certify")
@@ -227,6 +290,25 @@ class Verdicts:
         others are kept.
         With ``path`` the certificates are written there, one per line. If the engine has a complex certificate they leave
         the training rows to it, and ``verify`` must be given both.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write the certificates.
+        progress : bool, optional
+            Show a bar; by default where it takes long.
+
+        Returns
+        -------
+        Verdicts
+            The same, with their new status.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> print(clf.certify([[-1, 4]]).prove().status)
+        ['proved']
         """
         complexes = self.engine.complexes
         status, code, reason = self.status.copy(), self.code.copy(), self.reason.copy()
@@ -270,10 +352,41 @@ class Verdicts:
         return "" if shown == claimed else f"its certificate proves {shown!r} and not {claimed!r}"
 
     def counts(self) -> dict[str, int]:
+        """How many verdicts there are of each kind.
+
+        Returns
+        -------
+        dict
+            Kind in words -> number of points.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> clf.certify([[-1, 4], [4, 4], [0, 0]]).counts()
+        {'strongly positive': 1, 'strongly negative': 1, 'neutral': 1, 'unknown': 0}
+        """
         return {verdict_words(kind): int((self.code == kind).sum()) for kind in (1, -1, 0, 2)}
 
     def words(self, code: int) -> str:
-        """A verdict in the words of the classes, "benign whatever the scaling"; "strongly positive" where none are known."""
+        """A verdict in the words of the classes, "benign whatever the scaling"; "strongly positive" where none are known.
+
+        Parameters
+        ----------
+        code : int
+            A ``Verdict``.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> clf.certify([[4, 4]]).words(1)
+        'up whatever the scaling'
+        """
         if self.classes is None:
             return verdict_words(code)
         if code == Verdict.NEUTRAL:

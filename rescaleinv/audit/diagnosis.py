@@ -35,7 +35,7 @@ _MOST_ITERATIONS = 1_000_000
 
 
 def usual_models(most_iterations: int = _MOST_ITERATIONS) -> dict[str, Any]:
-    """The models that :func:`diagnose` compares if none are given: ``SVC(kernel="linear")`` after the usual scalers.
+    """What :func:`~rescaleinv.diagnose` compares if no models are given: ``SVC(kernel="linear")`` after the usual scalers.
 
     Parameters
     ----------
@@ -73,7 +73,8 @@ def diagnose(
     ----------
     models : mapping from name to model, sequence of models, or None
         At least two, fitted to the training rows: ``SVC(kernel="linear")``, ``NuSVC(kernel="linear")``, ``LinearSVC``,
-        ``RescaleInvariantSVC``, or pipelines of scalers that end with one. None: :func:`usual_models`, fitted here.
+        ``RescaleInvariantSVC``, or pipelines of scalers that end with one. None: :func:`~rescaleinv.audit.usual_models`,
+        fitted here.
     X_train, y_train : table and two classes
         What the models were fitted to.
     X_test : table
@@ -134,6 +135,15 @@ class PairDiagnosis:
     chain : PairChain
         The stages between the two models.
     noun : str
+
+    Examples
+    --------
+    >>> from rescaleinv import diagnose
+    >>> from rescaleinv.datasets import load
+    >>> X, y, _ = load("urine")
+    >>> found = diagnose(None, X[::2], y[::2], X[1::2])
+    >>> found.pairs[4].names, found.pairs[4].counts
+    (('StandardScaler', 'MinMaxScaler'), {'solver': 0, 'intercept': 0, 'loss': 0, 'C': 7, 'margin': 0})
     """
 
     chain: PairChain
@@ -191,7 +201,12 @@ class PairDiagnosis:
         return self.chain.rescalings
 
     def sentences(self) -> list[str]:
-        """In words: what changed, why, and what the margin's rows are; then what helps with each cause that occurs."""
+        """In words: what changed, why, and what the margin's rows are; then what helps with each cause that occurs.
+
+        Returns
+        -------
+        list of str
+        """
         total = len(self.chain.differs[0])
         one, two = self.names
         heading = f"{one} and {two}: "
@@ -209,8 +224,8 @@ class PairDiagnosis:
         hidden = int(self.chain.hidden.sum())
         if hidden:
             said.append(
-                f"{hidden} more {'agrees' if hidden == 1 else 'agree'} by accident: the margin moved there too, and the "
-                "other causes hide it."
+                f"{hidden} of the {self.noun} that agree {'does' if hidden == 1 else 'do'} so by accident: the margin moved "
+                "there too, and the other causes hide it."
             )
         for name, residual in self.chain.unreached:
             said.append(
@@ -274,7 +289,7 @@ def _how(model: ModelChain) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What :func:`diagnose` found, pair by pair; ``print`` shows it in words.
+    """What :func:`~rescaleinv.diagnose` found, pair by pair; ``print`` shows it in words.
 
     Attributes
     ----------
@@ -286,6 +301,15 @@ class Diagnosis:
     classes : pair
         The negative and the positive label.
     feature_names : list of str
+
+    Examples
+    --------
+    >>> from rescaleinv import diagnose
+    >>> from rescaleinv.datasets import load
+    >>> X, y, _ = load("urine")
+    >>> found = diagnose(None, X[::2], y[::2], X[1::2])
+    >>> found.table().loc[("StandardScaler", "MaxAbsScaler")].to_dict()
+    {'labels that differ': 7, 'solver': 0, 'intercept': 0, 'loss': 0, 'C': 4, 'margin': 3, 'neutral': 3}
     """
 
     pairs: list[PairDiagnosis]

@@ -20,7 +20,15 @@ _OTHER_UNITS = f"up to {2**LARGEST_POWER:,} times larger or smaller"
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence or two, what they are about, the numbers behind, and whether something is wrong."""
+    """One sentence or two, what they are about, the numbers behind, and whether something is wrong.
+
+    Examples
+    --------
+    >>> from rescaleinv.audit import scaling_audit
+    >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]])
+    >>> [finding.topic for finding in audit.findings][:2]
+    ['answer', 'verdicts']
+    """
 
     topic: str
     text: str

@@ -47,6 +47,13 @@ class LimitedUnits:
     kept, undecided : int arrays, one entry a feature
         How many of ``changed`` keep their label within ``kappa`` if the factor of this feature is 1; for how many that
         was not decided.
+
+    Examples
+    --------
+    >>> from rescaleinv.audit import scaling_audit
+    >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]])
+    >>> audit.limited.kappa, audit.limited.changed
+    (4.0, array([0]))
     """
 
     kappa: float

@@ -38,7 +38,7 @@ _WITNESSES = 20
 
 @dataclass(frozen=True, eq=False)
 class Multiplicity:
-    """What :func:`multiplicity` found; ``print`` shows it in a line, and one line per group.
+    """What :func:`~rescaleinv.multiplicity` found; ``print`` shows it in a line, and one line per group.
 
     Attributes
     ----------
@@ -51,6 +51,13 @@ class Multiplicity:
         The points whose label it changes.
     n_tried : int
         How many rescalings were tried.
+
+    Examples
+    --------
+    >>> from rescaleinv import RescaleInvariantSVC, multiplicity
+    >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+    >>> print(multiplicity(clf, [[-1, 4], [4, 4]], n_rescalings=20))
+    2 points: ambiguity 50.0%; discrepancy 50.0% found, at most 50.0%; conflict ratio 0.0%
     """
 
     figures: MultiplicityFigures

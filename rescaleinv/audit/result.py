@@ -31,6 +31,13 @@ class SVMAtRescaling(NamedTuple):
 
     ``value`` is its decision value, the sum of ``base`` (its value at the mean of the training rows) and ``contributions``
     (one per feature: weight times the distance from that mean); ``name`` says in words what was rescaled.
+
+    Examples
+    --------
+    >>> from rescaleinv.audit import scaling_audit
+    >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]])
+    >>> audit.two_rescalings(0)[1].name
+    'feature 0 times 2'
     """
 
     name: str
@@ -41,7 +48,18 @@ class SVMAtRescaling(NamedTuple):
 
 
 class Consistency(NamedTuple):
-    """The check that no rescaling contradicts a strong verdict."""
+    """The check that no rescaling contradicts a strong verdict.
+
+    ``n_rescalings`` scalings were compared, ``n_labels`` labels of points with strong verdicts; ``contradictions`` are
+    (scaling, position of the point).
+
+    Examples
+    --------
+    >>> from rescaleinv.audit import scaling_audit
+    >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]])
+    >>> audit.consistency.holds
+    True
+    """
 
     n_rescalings: int
     n_labels: int
@@ -49,6 +67,7 @@ class Consistency(NamedTuple):
 
     @property
     def holds(self) -> bool:
+        """No scaling that is a rescaling contradicts a strong verdict."""
         return not self.contradictions
 
 
@@ -240,15 +259,45 @@ class Audit:
         return self.limited.kept / (len(self) * self.limited.share)
 
     def words(self, code: int) -> str:
-        """A verdict in the names of the classes: "benign whatever the scaling"."""
+        """A verdict in the names of the classes: "benign whatever the scaling".
+
+        Parameters
+        ----------
+        code : int
+            A ``Verdict``.
+
+        Returns
+        -------
+        str
+        """
         return self.verdicts.words(code)
 
     def class_name(self, sign: int) -> str:
-        """The name of the class that a sign stands for; "" for none."""
+        """The name of the class that a sign stands for; "" for none.
+
+        Parameters
+        ----------
+        sign : int
+            +1, -1, or 0 for none.
+
+        Returns
+        -------
+        str
+        """
         return self.class_names[sign > 0] if sign else ""
 
     def changed_by(self, i: int) -> list[str]:
-        """Which features change the label of point i when they are rescaled alone, and by which factor."""
+        """Which features change the label of point i when they are rescaled alone, and by which factor.
+
+        Parameters
+        ----------
+        i : int
+            The position of the point.
+
+        Returns
+        -------
+        list of str
+        """
         return [
             f"{name} {shown_power(int(one.flipping_power[i]))}"
             for name, one in zip(self.feature_names, self.alone, strict=True)
@@ -256,7 +305,12 @@ class Audit:
         ]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per point: verdict, interval, radius, the label after each scaling, the features that change it alone."""
+        """One row per point: verdict, interval, radius, the label after each scaling, the features that change it alone.
+
+        Returns
+        -------
+        DataFrame
+        """
         import pandas as pd
 
         frame = pd.DataFrame({"point": self.point_names})
@@ -276,6 +330,16 @@ class Audit:
 
         The simplest that are known: the features as they are given, and one feature in other units; if no single feature
         does it, one of the named scalings; else the two of ``verdicts.witness(i)``, which are certified.
+
+        Parameters
+        ----------
+        i : int
+            The position of the point.
+
+        Returns
+        -------
+        tuple of SVMAtRescaling
+            The one that says positive, and the one that says negative.
 
         Examples
         --------

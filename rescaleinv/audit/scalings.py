@@ -127,6 +127,13 @@ class ScalingResult:
     near : bool array or None
         Where these are too near to zero for a float to have a sign.
     note : str
+
+    Examples
+    --------
+    >>> from rescaleinv.audit import scaling_audit
+    >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]])
+    >>> audit.scalings[0].name, audit.scalings[0].kind
+    ('as given', 'diagonal')
     """
 
     name: str
@@ -142,7 +149,17 @@ class ScalingResult:
         return self.kind in ("diagonal", "selection")
 
     def signs(self, code: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
-        """+1 or -1 for each point (0 where there is no label); where a float can't tell, what a strong verdict says."""
+        """+1 or -1 for each point (0 where there is no label); where a float can't tell, what a strong verdict says.
+
+        Parameters
+        ----------
+        code : int8 array
+            The verdicts of the points.
+
+        Returns
+        -------
+        int8 array
+        """
         if self.values is None or self.near is None:
             return np.zeros(len(code), dtype=np.int8)
         signs = np.where(self.values >= 0, 1, -1).astype(np.int8)
@@ -152,7 +169,18 @@ class ScalingResult:
         return signs
 
     def contradictions(self, code: npt.NDArray[np.int8]) -> npt.NDArray[np.intp]:
-        """The points with a strong verdict that this scaling clearly gives the other label. There should be none."""
+        """The points with a strong verdict that this scaling clearly gives the other label. There should be none.
+
+        Parameters
+        ----------
+        code : int8 array
+            The verdicts of the points.
+
+        Returns
+        -------
+        int array
+            Their positions.
+        """
         if self.values is None or self.near is None or not self.bound_by_verdicts:
             return np.empty(0, dtype=np.intp)
         against = ((code == 1) & (self.values < 0)) | ((code == -1) & (self.values > 0))

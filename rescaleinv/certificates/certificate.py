@@ -46,6 +46,7 @@ class Certificate:
 
     @property
     def claim(self) -> str:
+        """What it claims: "neutral", "strongly positive", …"""
         return str(self.content.get("claim"))
 
     @property
@@ -58,6 +59,14 @@ class Certificate:
 
         Without rows it refers to the training rows by their SHA-256 only, and ``verify`` must be given them: for many
         certificates of one training set.
+
+        Parameters
+        ----------
+        with_rows : bool
+
+        Returns
+        -------
+        str
         """
         content = self.content
         if not with_rows:
@@ -66,21 +75,54 @@ class Certificate:
         return json.dumps({**content, "digest": Certificate(content).digest}, allow_nan=False, separators=(",", ":"))
 
     def of_given_point(self, point: npt.NDArray[np.float64]) -> Certificate:
-        """The certificate with the floats of the point as they were given, for rows and points that were read."""
+        """The certificate with the floats of the point as they were given, for rows and points that were read.
+
+        Parameters
+        ----------
+        point : array of shape (n_features,)
+
+        Returns
+        -------
+        Certificate
+        """
         given = [rational_text(Fraction(value)) for value in point.tolist()]
         return Certificate({**self.content, "given_point": given})
 
     def training_json(self) -> str:
-        """The training rows alone, for ``verify`` to check certificates without rows against."""
+        """The training rows alone, for ``verify`` to check certificates without rows against.
+
+        Returns
+        -------
+        str
+        """
         return json.dumps(self.content["training"], allow_nan=False, separators=(",", ":"))
 
     def save(self, path: str | Path, *, with_rows: bool = True) -> None:
+        """Write it to a file, as ``to_json`` gives it.
+
+        Parameters
+        ----------
+        path : str or Path
+        with_rows : bool
+            As in ``to_json``.
+        """
         Path(path).write_text(self.to_json(with_rows=with_rows) + "\n", encoding="utf-8")
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
         """Read a certificate; only ``verify`` decides whether it is true.
 
+        Parameters
+        ----------
+        text : str
+            What ``to_json`` gave.
+
+        Returns
+        -------
+        Certificate
+
+        Examples
+        --------
         >>> Certificate.from_json("[]")
         Traceback (most recent call last):
             ...
@@ -146,6 +188,23 @@ class Witness:
 
         Where every rescaling is considered a common factor of all features changes nothing, and the factor that most of
         them have is left out.
+
+        Parameters
+        ----------
+        factors : array of shape (n_features,)
+            ``positive`` or ``negative``.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> witness = clf.certify([[-1, 4]]).witness(0)
+        >>> witness.words(witness.positive)
+        'feature 1 times 1.22'
         """
         relative = np.asarray(factors, dtype=float)
         if self.certificate.claim in ("neutral", "neutral with nu"):

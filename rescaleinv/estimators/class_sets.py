@@ -65,11 +65,21 @@ class ClassSets:
         return len(self.sets)
 
     def as_text(self) -> list[str]:
-        """Each set in words: "setosa or virginica"."""
+        """Each set in words: "setosa or virginica".
+
+        Returns
+        -------
+        list of str
+        """
         return [" or ".join(str(name) for name in self.classes[row]) for row in self.sets]
 
     def summary(self) -> str:
-        """One line in words, with the classes of the points that have one."""
+        """One line in words, with the classes of the points that have one.
+
+        Returns
+        -------
+        str
+        """
         strong, unknown = self.strong, self.unknown
         of_one = [(name, int((strong & self.sets[:, k]).sum())) for k, name in enumerate(self.classes.tolist())]
         several = int((~strong & ~unknown).sum())
@@ -81,7 +91,13 @@ class ClassSets:
         return f"{len(self)} points: {', '.join(parts) or 'none'}"
 
     def to_frame(self) -> Any:
-        """One row per point: its label, its set of classes, how many they are, and why it could not be judged."""
+        """One row per point: its label, its set of classes, how many they are, and why it could not be judged.
+
+        Returns
+        -------
+        data frame
+            Of the kind that the points came in, else of pandas.
+        """
         columns: dict[str, Any] = {"label": self.labels, "classes": self.as_text(), "n_classes": self.sets.sum(axis=1)}
         reason = [
             why or next((str(v.reason[i]) for v in self.verdicts if v.unknown[i]), "") if self.unknown[i] else str(why)

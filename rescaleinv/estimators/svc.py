@@ -188,6 +188,17 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         y : sequence of two different labels
         sample_weight : sequence of numbers >= 0, optional
             See the notes on weights.
+
+        Returns
+        -------
+        RescaleInvariantSVC
+            The estimator itself.
+
+        Examples
+        --------
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> clf.margin_, clf.predict([[-1, 4]])
+        ('hard margin', array(['up'], dtype='<U4'))
         """
         with all_or_nothing(self) as draft:
             draft._fit(X, y, sample_weight)
@@ -259,18 +270,55 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         return self._around[1].engine
 
     def decision_function(self, X: Any) -> FloatArray:
-        """w·x + b of the SVM at the given scaling: positive (``classes_[1]``) where this is >= 0."""
+        """w·x + b of the SVM at the given scaling: positive (``classes_[1]``) where this is >= 0.
+
+        Parameters
+        ----------
+        X : table of points
+
+        Returns
+        -------
+        array of shape (n_points,)
+
+        Examples
+        --------
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> clf.decision_function([[-1, 4], [0, 0]]).round(2)
+        array([ 1.5, -6. ])
+        """
         check_is_fitted(self)
         return self._fitted.reference.decision_function(checked_features(self, X, fitting=False))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The label of each point by the SVM at the given scaling: always a class."""
+        """The label of each point by the SVM at the given scaling: always a class.
+
+        Parameters
+        ----------
+        X : table of points
+
+        Returns
+        -------
+        array of shape (n_points,)
+            Labels, as they were given to ``fit``.
+
+        Examples
+        --------
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> clf.predict([[-1, 4], [0, 0]])
+        array(['up', 'down'], dtype='<U4')
+        """
         positive = self.decision_function(X) >= 0
         labels: npt.NDArray[Any] = self.classes_[positive.astype(np.intp)]
         return labels
 
     def precompute(self) -> Self:
-        """Do now what the first ``certify`` would do: whatever the engine needs once per training set."""
+        """Do now what the first ``certify`` would do: whatever the engine needs once per training set.
+
+        Returns
+        -------
+        RescaleInvariantSVC
+            The estimator itself.
+        """
         check_is_fitted(self)
         self.engine_.engine.precompute()
         return self
@@ -318,6 +366,11 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         ``Verdicts.prove`` makes them "proved". With engine "gap" certificates stand by themselves, and the mixed-integer
         programs prove no strong verdict: both raise ``NotAvailableError``.
 
+        Parameters
+        ----------
+        path : str or Path
+            Where to write it: one line of JSON per part.
+
         Returns
         -------
         ComplexProof
@@ -339,6 +392,17 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
     def predict_set(self, X: Any) -> npt.NDArray[np.bool_]:
         """For each point, which of the two ``classes_`` some rescaling gives it; both where that is not known.
 
+        Parameters
+        ----------
+        X : table of points
+
+        Returns
+        -------
+        bool array of shape (n_points, 2)
+            The columns are those of ``classes_``.
+
+        Examples
+        --------
         >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
         >>> clf.predict_set([[-1, 4], [4, 4], [0, 0]])
         array([[ True,  True],
@@ -366,6 +430,11 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
             Where to stop: a point whose label holds up to it has infinity as its refuted κ. A smaller one takes less time.
         budget : float, optional
             Seconds for all points together; points that it does not reach have [1, infinity], which says nothing.
+
+        Returns
+        -------
+        array of shape (n_points, 2)
+            Up to which κ the label is certified, and at which κ it is refuted.
 
         Examples
         --------
@@ -430,7 +499,22 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         return self._invariant
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted estimator to one file without pickle, with the vertices if they have been enumerated."""
+        """Write the fitted estimator to one file without pickle, with the vertices if they have been enumerated.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Examples
+        --------
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     clf.save(pathlib.Path(folder) / "model")
+        ...     again = RescaleInvariantSVC.load(pathlib.Path(folder) / "model")
+        >>> again.predict([[-1, 4]])
+        array(['up'], dtype='<U4')
+        """
         check_is_fitted(self)
         write_model(path, self._fitted, self.engine_.made)
 
@@ -485,6 +569,14 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
 
         Vertices in the file are checked against the training set in it, but not that none is missing. So neutral verdicts
         of a loaded model are "computed" and not "certified", until ``Verdicts.prove`` has shown them.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        RescaleInvariantSVC
 
         Raises
         ------

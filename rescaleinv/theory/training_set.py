@@ -131,10 +131,12 @@ class TrainingSet:
 
     @property
     def n_rows(self) -> int:
+        """The number of rows."""
         return len(self.features)
 
     @property
     def n_features(self) -> int:
+        """The number of features."""
         return self.features.shape[1]
 
     @cached_property
@@ -164,11 +166,29 @@ class TrainingSet:
         return halves.reshape(self.n_pairs, self.n_features)
 
     def lowest_positive(self, weights: npt.ArrayLike) -> float:
-        """MP_w, the smallest w·x over the positive points."""
+        """MP_w, the smallest w·x over the positive points.
+
+        Parameters
+        ----------
+        weights : sequence of numbers
+
+        Returns
+        -------
+        float
+        """
         return float((self.positives @ self._float_weights(weights)).min())
 
     def lowest_negated_negative(self, weights: npt.ArrayLike) -> float:
-        """MN_w, the smallest w·(-x) over the negative points."""
+        """MN_w, the smallest w·(-x) over the negative points.
+
+        Parameters
+        ----------
+        weights : sequence of numbers
+
+        Returns
+        -------
+        float
+        """
         return float((-self.negatives @ self._float_weights(weights)).min())
 
     def _float_weights(self, weights: Any) -> FloatArray:
@@ -180,6 +200,18 @@ class TrainingSet:
         Decided exactly, the floats being taken as the rationals that they are: a constraint may be missed by
         ``tolerance`` at most. Numbers may be ``Fraction`` too.
 
+        Parameters
+        ----------
+        weights : sequence of numbers
+        intercept : number, optional
+        tolerance : float
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
         >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
         >>> ts.is_feasible([3, 2]), ts.is_feasible([3, 1.9])
         (False, False)
@@ -196,7 +228,16 @@ class TrainingSet:
         return (lowest_positive + lowest_negated_negative) / 2 >= least
 
     def middle_intercept(self, weights: Sequence[Fraction]) -> Fraction:
-        """The b half-way between the classes, exactly: the SVM's own where its margin is 1."""
+        """The b half-way between the classes, exactly: the SVM's own where its margin is 1.
+
+        Parameters
+        ----------
+        weights : sequence of Fraction
+
+        Returns
+        -------
+        Fraction
+        """
         lowest_positive, lowest_negated_negative = self._exact_extremes(weights)
         return (lowest_negated_negative - lowest_positive) / 2
 
@@ -206,7 +247,16 @@ class TrainingSet:
         return positive, min(score for score, y in zip(scores, self.signs, strict=True) if y < 0)
 
     def exact_weights(self, weights: Any) -> list[Fraction]:
-        """One weight per feature as an exact rational."""
+        """One weight per feature as an exact rational.
+
+        Parameters
+        ----------
+        weights : sequence of numbers
+
+        Returns
+        -------
+        list of Fraction
+        """
         if not isinstance(weights, Iterable):
             raise InputError(f"the weights are {weights!r}; one for each of {self.n_features} features is needed")
         w = [exact_number(value, f"the weight of feature {j}") for j, value in enumerate(weights)]
@@ -215,7 +265,17 @@ class TrainingSet:
         return w
 
     def exact_margins(self, weights: Sequence[Fraction], intercept: Fraction) -> list[Fraction]:
-        """y_i (w·x_i + b) for every row, as exact rationals."""
+        """y_i (w·x_i + b) for every row, as exact rationals.
+
+        Parameters
+        ----------
+        weights : sequence of Fraction
+        intercept : Fraction
+
+        Returns
+        -------
+        list of Fraction
+        """
         rows, exponents = self.integer_rows
         scaled = [w * Fraction(2) ** e for w, e in zip(weights, exponents, strict=True)]
         denominator = math.lcm(*(value.denominator for value in (*scaled, intercept)))
@@ -227,12 +287,32 @@ class TrainingSet:
         ]
 
     def tight_rows(self, weights: Sequence[Fraction], intercept: Fraction) -> list[int] | None:
-        """The rows whose margin is exactly 1; None where (w, b) is not in C(X), that is, some margin is below 1."""
+        """The rows whose margin is exactly 1; None where (w, b) is not in C(X), that is, some margin is below 1.
+
+        Parameters
+        ----------
+        weights : sequence of Fraction
+        intercept : Fraction
+
+        Returns
+        -------
+        list of int or None
+        """
         margins = self.exact_margins(weights, intercept)
         return None if min(margins) < 1 else [i for i, margin in enumerate(margins) if margin == 1]
 
     def exact_gradient(self, multipliers: Mapping[int, Fraction]) -> list[Fraction]:
-        """μ = Σ a_i y_i x_i of multipliers a (row -> a_i), in the original units, exactly."""
+        """μ = Σ a_i y_i x_i of multipliers a (row -> a_i), in the original units, exactly.
+
+        Parameters
+        ----------
+        multipliers : dict
+            Row -> a_i; rows that are not in it have 0.
+
+        Returns
+        -------
+        list of Fraction
+        """
         rows, exponents = self.integer_rows
         signed = [(a * int(self.signs[i]), rows[i]) for i, a in multipliers.items()]
         return [sum((a * row[j] for a, row in signed), Fraction(0)) * Fraction(2) ** e for j, e in enumerate(exponents)]
@@ -278,7 +358,16 @@ class TrainingSet:
         return new
 
     def exact_point(self, point: FloatArray) -> list[Fraction]:
-        """The exact numbers that the floats of a point (or a row) stand for, by the reading, in the units given."""
+        """The exact numbers that the floats of a point (or a row) stand for, by the reading, in the units given.
+
+        Parameters
+        ----------
+        point : array of shape (n_features,)
+
+        Returns
+        -------
+        list of Fraction
+        """
         return self.reading.in_given_units([Fraction(value) for value in self.reading.values(point).tolist()])
 
     @cached_property
@@ -310,7 +399,16 @@ class TrainingSet:
         return [[rational_text(Fraction(value)) for value in row] for row in self.features.tolist()]
 
     def subset(self, rows: npt.ArrayLike) -> TrainingSet:
-        """The training set of the given rows (positions or mask), which keep their ``row_numbers``."""
+        """The training set of the given rows (positions or mask), which keep their ``row_numbers``.
+
+        Parameters
+        ----------
+        rows : array
+
+        Returns
+        -------
+        TrainingSet
+        """
         chosen = np.asarray(rows)
         if not chosen.size:
             raise InputError("no rows were chosen; both classes are needed, so two rows at least")

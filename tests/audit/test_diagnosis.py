@@ -190,6 +190,17 @@ def test_a_label_that_flips_back_and_forth_has_one_cause():
     assert sum(pair.counts.values()) == pair.n_changed
 
 
+def test_labels_that_agree_by_accident_are_said():
+    features, labels, _ = load("urine")
+    found = diagnose(None, features[::2], labels[::2], features[1::2])
+    hidden = {pair.names: int(pair.chain.hidden.sum()) for pair in found.pairs}
+    assert max(hidden.values()) > 1
+    for pair in found.pairs:
+        count = hidden[pair.names]
+        words = f"{count} of the labels that agree {'does' if count == 1 else 'do'} so by accident"
+        assert (words in str(pair)) == (count > 0)
+
+
 # --- what is given and what comes back --------------------------------------------------------------------------------
 
 
