@@ -17,7 +17,7 @@ def read(path):
 
 
 def test_the_notebooks_are_there():
-    assert [path.name[0] for path in NOTEBOOKS] == ["1", "2", "3", "4", "5"]
+    assert [path.name[0] for path in NOTEBOOKS] == list("12345678")
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -51,3 +51,10 @@ def test_what_is_stored_is_small_and_of_no_one_machine(path):
         assert output.output_type != "error"
         assert output.get("name") != "stderr"
         assert not any(part in text for part in ("/tmp", "/home", "/root", "/work", "Users"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_pictures_are_described_for_those_who_do_not_see_them(path):
+    for cell in read(path).cells:
+        if any("image/png" in output.get("data", {}) for output in cell.get("outputs", ())):
+            assert len(cell.metadata["mystnb"]["image"]["alt"].split()) > 5
