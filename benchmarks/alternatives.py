@@ -4,13 +4,14 @@ python -m benchmarks.alternatives            seven data sets; writes results/alt
 python -m benchmarks.alternatives --quick    one data set
 
 30 training rows of each shipped data set (hard margin on what a soft margin classifies correctly), 60 points. The verdicts
-are those of the enumeration of all vertices, so that neutral points are known exactly. Then MAPIE's controller of the
-positive predictive value abstains by |f| and by the rescaling radius, side by side, with up to 250 further points to
-calibrate on. Times are those of the processor.
+are those of the enumeration of all vertices, so that neutral points are known exactly. MAPIE's controller of the positive
+predictive value has up to 250 further points to calibrate on; benchmarks.abstention compares what it may abstain by. Times
+are those of the processor. What is done stays done if it is stopped.
 """
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 from collections.abc import Callable
@@ -18,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import RESULTS, print_table, quick_flag, write_result
+from benchmarks.abstention import VALUES, controlled
+from benchmarks.common import RESULTS, code_digests, print_table, quick_flag, write_result
 from rescaleinv import RescaleInvariantSVC, TrainingSet, minimal_norm_svm
 from rescaleinv.audit.multiplicities import usual_factors
 from rescaleinv.datasets import load
@@ -26,11 +28,6 @@ from rescaleinv.datasets import load
 DATA = ("banknote", "penguins", "blood_transfusion", "urine", "breast_cancer_wisconsin", "fertility", "pima_diabetes")
 N_TRAIN, N_CALIBRATION, N_POINTS = 30, 250, 60
 N_RANDOM, N_BOOTSTRAP = 200, 100
-# the controller's target and confidence, and what it may choose from, fixed before any data are seen: a factor that the
-# radius must reach, or a value that |f| must (1 is the margin)
-PPV, CONFIDENCE = 0.9, 0.9
-FACTORS = (1.0, 1.1, 1.5, 2.0, 5.0, 10.0)
-VALUES = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0)
 BAR = "\\|"  # within a table of Markdown
 PROMISES = {
     "grid of five scalers": "these five agree; nothing about others",
@@ -72,28 +69,6 @@ def by_bootstrap(training_set: TrainingSet, points: Any) -> Any:
             part = TrainingSet(training_set.features[rows], signs, positive=1)
             labels.append(_signs(part, None, points))
     return np.ptp(labels, axis=0) > 0
-
-
-def controlled(scores: Any, labels: Any, truth: Any, parameters: Any) -> float | None:
-    """The least score with which MAPIE guarantees the PPV, at the smallest share of abstentions; None if there is none."""
-    from mapie.risk_control import BinaryClassificationController, abstention_rate, positive_predictive_value
-
-    def label_or_abstain(table: Any, least: float) -> Any:
-        return np.where(table[:, 0] >= least, (table[:, 1] > 0).astype(float), np.nan)
-
-    controller = BinaryClassificationController(
-        label_or_abstain,
-        risk=positive_predictive_value,
-        target_level=PPV,
-        confidence_level=CONFIDENCE,
-        best_predict_param_choice=abstention_rate,
-        list_predict_params=np.asarray(parameters, dtype=float)[:, None],
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that no parameter does it is an answer
-        controller.calibrate(np.column_stack([scores, labels]), (np.asarray(truth) > 0).astype(int))
-    best = controller.best_predict_param
-    return None if best is None else float(np.ravel(best)[0])
 
 
 def timed(work: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
@@ -153,32 +128,7 @@ def study(name: str) -> dict[str, Any]:
         "points": len(points),
         "unknown": int(verdicts.unknown.sum()),
         "rows": rows,
-        "abstention": abstention(model, name, features, labels, calibration, test, by_value),
     }
-
-
-def abstention(
-    model: Any, name: str, features: Any, labels: Any, calibration: Any, test: Any, by_value: float | None
-) -> dict[str, Any]:
-    """By |f| and by the radius: the share of abstentions and the PPV on the test points."""
-    radii, seconds = timed(
-        lambda: model.rescaling_radius(features[np.append(calibration, test)], ratio=1.5, largest=12.0)
-    )
-    certified = radii[:, 0]
-    on_calibration, on_test = certified[: len(calibration)], certified[len(calibration) :]
-    signs = np.sign(model.decision_function(features[calibration]))
-    by_radius = controlled(on_calibration, signs, labels[calibration], FACTORS)
-    values = model.decision_function(features[test])
-    found: dict[str, Any] = {"data": name, "seconds for the radii": seconds}
-    for way, least, scores in (("|f|", by_value, np.abs(values)), ("radius", by_radius, on_test)):
-        kept = np.zeros(len(test), dtype=bool) if least is None else scores >= least
-        positive = kept & (values >= 0)
-        found[way] = {
-            "parameter": least,
-            "abstained": None if least is None else float(1 - kept.mean()),
-            "PPV": float((labels[test][positive] > 0).mean()) if positive.any() else None,
-        }
-    return found
 
 
 def page(found: list[dict[str, Any]]) -> str:
@@ -200,44 +150,27 @@ def page(found: list[dict[str, Any]]) -> str:
             f"| {way.replace('|', BAR)} ({len(own)} sets) | {promise} | {sums['neutral']} | {sums['missed']} "
             f"| {sums['flagged though strong']} | {sums['seconds']:.1f} |"
         )
-    lines += [
-        "",
-        f"## Abstention with a guarantee: PPV at least {PPV:.0%} with confidence {CONFIDENCE:.0%}",
-        "",
-        "MAPIE's `BinaryClassificationController` chooses the parameter on calibration points, at the smallest share of",
-        "abstentions; `–`: no parameter keeps the promise.",
-        "",
-        "| data | abstains by |f| | PPV | abstains by radius | PPV |".replace("|f|", "\\|f\\|"),
-        "|---|---|---|---|---|",
-    ]
-
-    def shown(value: float | None) -> str:
-        return "–" if value is None else f"{100 * value:.0f} %"
-
-    for one in found:
-        both = one["abstention"]
-        cells = [shown(both[way][key]) for way in ("|f|", "radius") for key in ("abstained", "PPV")]
-        lines.append(f"| {one['data']} | " + " | ".join(cells) + " |")
-    pairs = [(one["abstention"]["|f|"]["abstained"], one["abstention"]["radius"]["abstained"]) for one in found]
-    pairs = [pair for pair in pairs if None not in pair]
-    less = sum(a < b for a, b in pairs)
-    more = sum(a > b for a, b in pairs)
-    lines += [
-        "",
-        f"Where both keep the promise ({len(pairs)} sets) \\|f\\| abstains less on {less}, the radius on {more}, "
-        f"and both alike on {len(pairs) - less - more}.",
-    ]
     return "\n".join(lines) + "\n"
+
+
+def stored() -> list[dict[str, Any]]:
+    """The data sets of an earlier run with the same code."""
+    path = RESULTS / "alternatives.json"
+    if not path.exists():
+        return []
+    content = json.loads(path.read_text(encoding="utf-8"))
+    return list(content["results"]) if content["code"] == code_digests("alternatives") else []
 
 
 def main() -> None:
     quick = quick_flag(__doc__)
-    found = []
+    found = [] if quick else stored()
     for name in DATA[-1:] if quick else DATA:
+        if name in {one["data"] for one in found}:
+            continue
         found.append(study(name))
         print_table(found[-1]["rows"])
-        print(found[-1]["abstention"], flush=True)
-        if not quick:  # what is done stays done if it is stopped; the page says how many sets it is about
+        if not quick:  # the page says how many sets it is about
             write_result("alternatives", found)
             (RESULTS / "alternatives.md").write_text(page(found), encoding="utf-8")
     print(page(found))

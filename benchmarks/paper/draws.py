@@ -86,8 +86,8 @@ def load_quietly(name: str) -> Dataset:
         return load(name)
 
 
-def split(number: int, draw: int, rule: str, drawing: str = RANDOM) -> Split:
-    """One draw of one of the paper's benchmarks, numbered from 1."""
+def split(number: int, draw: int, rule: str, drawing: str = RANDOM, points: int | None = None) -> Split:
+    """One draw of one of the paper's benchmarks, numbered from 1; with at most so many points as the paper, or as given."""
     benchmark = BENCHMARKS[number - 1]
     features, labels, _ = load_quietly(benchmark.data_set)
     rng = np.random.default_rng([SEED, number, draw])
@@ -99,7 +99,7 @@ def split(number: int, draw: int, rule: str, drawing: str = RANDOM) -> Split:
         else:
             training_set = _consistent(features[order[:size]], labels[order[:size]], rule)
         if training_set is not None and abs(len(training_set) - benchmark.rows) <= 1:
-            test = order[max(size, len(order) - benchmark.points) :]
+            test = order[max(size, len(order) - (points or benchmark.points)) :]
             return Split(
                 benchmark,
                 rule,

@@ -5,9 +5,10 @@ import pytest
 
 pytest.importorskip("mapie", reason="MAPIE comes with the extra benchmarks")
 
-from benchmarks.alternatives import CONFIDENCE, FACTORS, PPV, controlled
+from benchmarks.abstention import CONFIDENCE, FACTORS, controlled, outcome, totals
 
 THRESHOLDS = np.linspace(0, 0.9, 10)
+PPV = 0.9
 
 
 def made(seed, n=1500):
@@ -22,7 +23,7 @@ def test_the_promise_is_kept_about_as_often_as_it_says():
     kept = []
     for seed in range(40):
         scores, labels, truth = made(seed)
-        least = controlled(scores, labels, truth, THRESHOLDS)
+        least = controlled(scores, labels, truth, THRESHOLDS, target=PPV)
         if least is None:
             continue
         again, labels, truth = made(1000 + seed, 20_000)
@@ -49,3 +50,34 @@ def test_infinite_radii_are_never_abstained_from():
     assert least is not None
     assert least > 1
     assert (radii >= least)[strong].all()
+
+
+def test_the_negative_predictive_value_is_controlled_likewise():
+    scores, labels, truth = made(3)
+    truth = np.where(labels > 0, -labels, truth)  # positive labels are all wrong
+    assert controlled(scores, labels, truth, THRESHOLDS, "PPV", 0.8) is None
+    assert controlled(scores, labels, truth, THRESHOLDS, "NPV", 0.8) > 0
+
+
+def test_what_comes_of_a_parameter():
+    scores, labels, truth = np.array([1.0, 2, 3, 4]), np.array([1, 1, -1, 1]), np.array([1, -1, -1, 1])
+    assert outcome(2.0, scores, labels, truth, "PPV") == {"parameter": 2.0, "abstained": 0.25, "on test points": 0.5}
+    assert outcome(2.0, scores, labels, truth, "NPV")["on test points"] == 1.0
+    assert outcome(None, scores, labels, truth, "PPV") == {"parameter": None, "abstained": 1.0, "on test points": None}
+
+
+def test_sums_compare_only_where_both_keep_the_promise():
+    def question(value, radius):
+        return {
+            "risk": "PPV",
+            "target": 0.9,
+            "|f|": {"parameter": value, "abstained": 1.0 if value is None else value},
+            "radius": {"parameter": radius, "abstained": 1.0 if radius is None else radius},
+        }
+
+    asked = [question(0.1, 0.3), question(None, 0.1), question(0.5, 0.4), question(0.2, None), question(0.2, 0.2)]
+    (line,) = [one for one in totals([{"questions": asked}]) if (one["risk"], one["target"]) == ("PPV", 0.9)]
+    assert (line["draws"], line["guaranteed by |f|"], line["guaranteed by radius"], line["by both"]) == (5, 4, 4, 3)
+    assert (line["|f| abstains less"], line["radius abstains less"]) == (1, 1)
+    assert abs(line["abstained by |f|"] - 0.8 / 3) < 1e-12
+    assert abs(line["abstained by radius"] - 0.9 / 3) < 1e-12
