@@ -9,6 +9,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 sys.path[:0] = [str(ROOT), str(HERE / "_extensions")]
 
+import vendored_inventories  # noqa: E402
+
 import rescaleinv  # noqa: E402 - from this repository
 
 project = "rescaleinv"
@@ -16,8 +18,15 @@ author = "The rescaleinv developers"
 project_copyright = "2026, The rescaleinv developers"
 version = release = rescaleinv.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_nb", "command_help"]
-exclude_patterns = ["_build", "_templates", "_extensions"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "numpydoc",
+    "myst_nb",
+    "command_help",
+]
+exclude_patterns = ["_build", "_templates", "_extensions", "inventories"]
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
@@ -37,6 +46,7 @@ html_show_sourcelink = False
 # Docstrings are numpydoc's; what a parameter is stands there in words, so that signatures stay short.
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_default_options = {
     # scikit-learn adds these to every estimator (metadata routing)
@@ -44,9 +54,16 @@ autodoc_default_options = {
 }
 numpydoc_show_class_members = False
 
-# There is no intersphinx: inventories of other projects would have to be fetched, and the site builds without a network.
-# So names of other packages in docstrings are text, not links; every name of our own must resolve (-n).
-nitpick_ignore_regex = [("py:.*", r"(?!rescaleinv).*")]
+# Names of other projects in "Parameters" and "Returns" become links, by the lists in docs/inventories; nothing is fetched.
+# Every name must resolve (-n), ours and theirs.
+intersphinx_mapping = vendored_inventories.mapping(HERE / "inventories")
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"  # words that are not in the next table are text
+numpydoc_xref_aliases = {
+    **vendored_inventories.names(HERE / "inventories"),
+    "array": "numpy.ndarray",
+    **{name: f"rescaleinv.{name}" for name in rescaleinv.__all__ if name[0].isupper()},
+}
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
