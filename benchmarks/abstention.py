@@ -1,7 +1,7 @@
 """Abstaining with a guarantee: by the rescaling radius or by |f|, which of the two abstains less?
 
-python -m benchmarks.abstention            the paper's 18 benchmarks, two draws of each; what is done stays done
-python -m benchmarks.abstention --quick    two of them, one draw; nothing is stored
+python -m benchmarks.abstention            the paper's 18 benchmarks, one draw of each; what is done stays done
+python -m benchmarks.abstention --quick    two of them; nothing is stored
 
 MAPIE's BinaryClassificationController chooses on calibration points how large a point's radius, or |f|, must be for the
 kept labels to have a positive (negative) predictive value of at least 80, 90 or 95 % with a confidence of 90 %, at the
@@ -24,7 +24,7 @@ from benchmarks.paper.figures import BENCHMARKS
 from rescaleinv import RescaleInvariantSVC
 from rescaleinv.errors import DatasetUnavailableError
 
-DRAWS, MOST_POINTS = 2, 150
+DRAWS, MOST_POINTS = 1, 150
 TARGETS, CONFIDENCE = (0.8, 0.9, 0.95), 0.9
 RISKS = {"PPV": "positive_predictive_value", "NPV": "negative_predictive_value"}
 # what the controller may choose from: a factor that the radius must reach, or a value that |f| must (1 is the margin)
