@@ -97,7 +97,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import islice, pairwise
-from operator import mul
+from operator import itemgetter, mul
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -1270,22 +1270,33 @@ def _largest_term(W: Fraction, v: Fraction, known: _Feature) -> Fraction:
     if not sign:
         _require(W == 0 and v == 0, "a feature of unknown sign has a price")
         return Fraction(0)
-    bounds = [value for value in (W, v, low, high, w_low, w_high, m_low, m_high) if value is not None]
-    longest = max(_words(*value.as_integer_ratio()) for value in bounds)
-    _spend(100 * _steps(longest, longest))
+    longest = max(
+        max(value.numerator.bit_length(), value.denominator.bit_length())
+        for value in (W, v, low, high, w_low, w_high, m_low, m_high)
+        if value is not None
+    )
+    _spend(100 * _steps(longest // 64 + 1, longest // 64 + 1))
+    if not W and not v:  # -w mu
+        return -w_low * m_low
     W, v = sign * W, sign * v
     _require(w_high is not None or low > 0 or m_low >= W, "a weight without a bound has a price that is too large")
     no_bound = m_high is None and high is None
     _require(not no_bound or v <= w_low, "a gradient without a bound has a price that is too large")
-    corners: list[tuple[Fraction, Fraction]] = []
+    corners = [(w_low, m_low)]
+    if w_high is not None:
+        corners.append((w_high, max(m_low, low * w_high) if low else m_low))
+    if m_high is not None:
+        corners.append((max(w_low, m_high / high) if high else w_low, m_high))
     for w in (w_low, w_high):
         if w is not None:
             top = _smaller(m_high, None if high is None else high * w)
-            corners += [(w, mu) for mu in (max(m_low, low * w), top) if mu is not None]
+            if top is not None:
+                corners.append((w, top))
     for mu in (m_low, m_high):
         if mu is not None:
             last = _smaller(w_high, mu / low if low else None)
-            corners += [(w, mu) for w in (max(w_low, mu / high) if high else w_low, last) if w is not None]
+            if last is not None:
+                corners.append((last, mu))
     for d in (low, high):
         if d:
             first, last = max(w_low, m_low / d), _smaller(w_high, None if m_high is None else m_high / d)
@@ -1293,7 +1304,7 @@ def _largest_term(W: Fraction, v: Fraction, known: _Feature) -> Fraction:
                 w = max((W + v * d) / (2 * d), first)
                 w = w if last is None else min(w, last)
                 corners.append((w, d * w))
-    return max(W * w + v * mu - w * mu for w, mu in corners)
+    return W * v - min((w - v) * (mu - W) for w, mu in corners)
 
 
 class _PointInTree:
@@ -1311,6 +1322,15 @@ class _PointInTree:
         self.features: list[_Feature] = [_NOTHING_KNOWN] * training.n_features
         self.states = [0] * len(self.rows)
         self.undo: list[tuple[list[Any], int, Any]] = []
+        # what follows from what is known of a feature, by the identity of the latter, which is kept beside it
+        self.regions: dict[int, tuple[_Feature, _Feature | None]] = {}
+
+    def region(self, j: int) -> _Feature | None:
+        """The bounds of a feature, tightened; None where they leave nothing. Most stay the same from leaf to leaf."""
+        known = self.features[j]
+        if id(known) not in self.regions:
+            self.regions[id(known)] = known, _tightened(known) if known[0] else known
+        return self.regions[id(known)][1]
 
     def back_to(self, depth: int) -> None:
         while len(self.undo) > depth:
@@ -1393,8 +1413,8 @@ class _PointInTree:
         if least is None:  # there are no multipliers
             return
         regions: list[_Feature] = []
-        for known in self.features:
-            region = _tightened(known) if known[0] else known
+        for j in range(len(self.features)):
+            region = self.region(j)
             if region is None:
                 return
             regions.append(region)
@@ -1415,10 +1435,11 @@ class _PointInTree:
 
     def _least_gradient(self, v: dict[int, Fraction]) -> Fraction | None:
         """The least v.mu, half of it from either class; None where a class can't have as much."""
+        pick: Callable[[list[int]], Any] = itemgetter(*v) if len(v) > 1 else lambda row: [row[j] for j in v]
         numbers, common = _over_one_denominator(_product(value, Fraction(1, self.units[j])) for j, value in v.items())
         _spend(len(self.rows) * (len(v) + 1) * _steps(self.words, _words(*numbers)))
         if self.caps is not None:
-            values = [_dot(numbers, (row[j] for j in v)) for row in self.rows]
+            values = [_dot(numbers, pick(row)) for row in self.rows]
             _spend(len(values) * (4 + _steps(_words(self.whole_half, *self.whole_caps), _words(*values))))
             halves = [self._least_half(values, side) for side in (1, -1)]
             if halves[0] is None or halves[1] is None:
@@ -1427,7 +1448,7 @@ class _PointInTree:
         total = 0
         for side in (1, -1):
             values = [
-                _dot(numbers, (row[j] for j in v))
+                _dot(numbers, pick(row))
                 for row, y, state in zip(self.rows, self.labels, self.states, strict=True)
                 if y == side and not state & _IS_OUT
             ]

@@ -96,8 +96,12 @@ class LedWalk:
             return np.full((len(neighbours), lines.shape[1]), np.nan)
         solution = inverse @ right
         listed = np.array(neighbours)
-        dropped = np.array([np.flatnonzero(~np.isin(basis, items))[0] for items in listed])
-        reached = listed[~np.isin(listed, basis)]
+        n_items = self.training_set.n_rows + self.training_set.n_features
+        has = np.zeros((len(listed) + 1, n_items), bool)
+        has[np.arange(len(listed))[:, None], listed] = True
+        has[-1, basis] = True
+        dropped = has[:-1, basis].argmin(axis=1)
+        reached = listed[~has[-1, listed]]
         lines, right = self._lines(reached)
         directions = inverse[:, dropped].T
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -143,7 +143,9 @@ class L1Simplex:
         m, n = self.n_rows, self.n_features
         listed = np.sort(items)
         on, zero = listed[listed < m], listed[(listed >= m) & (listed < m + n)] - m
-        support = np.setdiff1d(np.arange(n), zero)
+        has_weight = np.ones(n, bool)
+        has_weight[zero] = False
+        support = np.flatnonzero(has_weight)
         matrix = self.rows.columns[:, on][[*support, n]].T
         try:
             solution, change = np.linalg.solve(matrix, np.column_stack([np.ones(len(on)), self.rows.shifts[on]])).T

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -133,13 +134,11 @@ class Writer:
         chosen = [rows[k] for k in order[:rank]]
         _, _, feature_order = qr(problem.G[chosen][:, must], pivoting=True, mode="economic")
         features = [int(must[k]) for k in feature_order[:rank]]
-        matrix = [[problem.whole[i][j] for i in chosen] for j in features]
-        base = math.lcm(*(value.denominator for value in margins.values()))
-        whole = {i: int(value * base) for i, value in margins.items()}
+        whole = problem.whole
+        matrix = [[whole[i][j] for i in chosen] for j in features]
         right = [
-            Fraction(float(limit[j])) * problem.scales[j]
-            - Fraction(sum(value * problem.whole[i][j] for i, value in whole.items()), base)
-            for j in features
+            Fraction(float(limit[j])) * problem.scales[j] - weight
+            for j, weight in zip(features, self._weight_prices(margins, features), strict=True)
         ]
         common = math.lcm(*(value.denominator for value in right))
         change = solve_exactly(matrix, [[int(value * common) for value in right]])
@@ -173,13 +172,17 @@ class Writer:
 
     def _on_limits(self, margins: dict[int, Fraction], features: list[int], limit: FloatArray) -> bool:
         """Are these prices exactly what they must be, without a change of any sign?"""
-        common = math.lcm(*(price.denominator for price in margins.values()))
-        whole = {i: int(price * common) for i, price in margins.items()}
         return all(
-            sum(value * self.problem.whole[i][j] for i, value in whole.items())
-            == Fraction(float(limit[j])) * self.problem.scales[j] * common
-            for j in features
+            weight == Fraction(float(limit[j])) * self.problem.scales[j]
+            for j, weight in zip(features, self._weight_prices(margins, features), strict=True)
         )
+
+    def _weight_prices(self, margins: dict[int, Fraction], features: list[int]) -> list[Fraction]:
+        """Σ r_i G_ij of these features, each in the unit of its whole numbers."""
+        common = math.lcm(*(price.denominator for price in margins.values()))
+        numbers = [price.numerator * (common // price.denominator) for price in margins.values()]
+        rows = [self.problem.whole[i] for i in margins]
+        return [Fraction(sum(map(mul, numbers, [row[j] for row in rows])), common) for j in features]
 
     def _by_simplex(self, margins: dict[int, Fraction], features: list[int], limit: FloatArray) -> dict[int, Fraction]:
         """Prices with the same sum from any rows, by the exact simplex method, where rounding met dependent rows."""

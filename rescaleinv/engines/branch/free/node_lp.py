@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,8 @@ from rescaleinv.engines.branch.free import simplex_kernel as simplex
 
 # Costs of the multipliers, so that the many ties of a zero cost are broken; Σ a = 1, so the value moves by less than this.
 _TIE_BREAK = 1e-7
+# The facts to be probed where there are none
+_NOTHING = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
 
 
 @dataclass
@@ -159,14 +162,34 @@ class NodeLP:
     def relax(self, region: FloatArray, most: int = 3000, cutoff: float = np.inf, rounds: int = 4) -> tuple[int, float]:
         """Solve and add rows that the solution breaks, so many times; returns the status and the value."""
         self.solved += 1
-        cw, cm, cp = self.coefficients
-        status, value, pivots = simplex.relax(
-            self.sizes, self.G, self.GT, self.positive, self.feature, cw, cm, cp, self.cost, self.kink, self.price_low,
-            self.price_high, self.low, self.high, self.inverse, self.basic, self.active, self.place_x, self.place_row,
-            self.x, self.r, self.y, self.z, self.ray, region, most, cutoff, rounds,
-        )  # fmt: skip
+        status, value, pivots = self._run(region, most, cutoff, rounds, *_NOTHING)
         self.pivots += pivots
-        return status, value
+        return int(status), value
+
+    def probe(
+        self, region: FloatArray, facts: Sequence[tuple[int, int, float]], most: int, cutoff: float, rounds: int
+    ) -> tuple[FloatArray, int]:
+        """Assume one fact (kind, item, value) after the other, relax, and take it back, until one is refuted in floats.
+
+        Returns the values that were reached, of as many facts as were probed, and the status of the last one if it is
+        refuted, else ``OPTIMAL``. A refuted fact is not taken back.
+        """
+        kinds, items, values = (np.array(part) for part in zip(*facts, strict=True))
+        reached = np.empty(len(facts))
+        count, status, pivots = self._run(
+            region, most, cutoff, rounds, kinds.astype(np.int64), items.astype(np.int64), values.astype(float), reached
+        )
+        self.solved += int(count)
+        self.pivots += pivots
+        return reached[: int(count)], int(status)
+
+    def _run(
+        self, region: FloatArray, most: int, cutoff: float, rounds: int, *facts: np.ndarray
+    ) -> tuple[int, float, int]:
+        return simplex.relax(
+            self.sizes, self.G, self.GT, self.positive, self.cap, self.feature, self.coefficients, self.cost, self.numbers,
+            self.places, self.inverse, self.ray, region, most, cutoff, rounds, *facts,
+        )  # fmt: skip
 
     def gradient(self) -> FloatArray:
         return self.x[2 * self.n :] @ self.G

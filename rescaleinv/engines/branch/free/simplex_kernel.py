@@ -709,8 +709,8 @@ def separate(sizes, G, feature, cw, cm, cp, kink, y, r, place_row, x, region, to
     return added
 
 
-@entry(fastmath=_SUMS)
-def relax(
+@step(fastmath=_SUMS)
+def _relax(
     sizes,
     G,
     GT,
@@ -748,37 +748,87 @@ def relax(
     )  # what is new since the last solution
     while True:
         status, value, pivots = solve(
-            sizes,
-            G,
-            GT,
-            positive,
-            feature,
-            cw,
-            cm,
-            cp,
-            cost,
-            kink,
-            price_low,
-            price_high,
-            low,
-            high,
-            inverse,
-            basic,
-            active,
-            place_x,
-            place_row,
-            x,
-            r,
-            y,
-            z,
-            ray,
-            most - total,
-            cutoff,
-            turn > 0,
-        )
+            sizes, G, GT, positive, feature, cw, cm, cp, cost, kink, price_low, price_high, low, high, inverse, basic,
+            active, place_x, place_row, x, r, y, z, ray, most - total, cutoff, turn > 0,
+        )  # fmt: skip
         total += pivots
         turn += 1
         if status != OPTIMAL or turn > rounds:
             return status, value, total
         if separate(sizes, G, feature, cw, cm, cp, kink, y, r, place_row, x, region, 1e-8) == 0:
             return status, value, total
+
+
+@step
+def _know(kind, item, value, region, cap, price_low, price_high, low, high, n):
+    """Add a fact (numbers of ``leaf_kernel``) as ``Tree.push`` and ``NodeLP`` do; what it changes is for others to save."""
+    if kind < 7:
+        region[kind, item] = value
+        if region[0, item] > 0.0:
+            low[item], high[item] = region[3, item], region[4, item]
+        elif region[0, item] < 0.0:
+            low[item], high[item] = -region[4, item], -region[3, item]
+        return
+    if kind == 7:  # out
+        high[2 * n + item] = 0.0
+    if kind == 9:  # in
+        low[2 * n + item] = cap[item]
+    if kind == 8 or kind == 9:
+        price_low[item] = -np.inf
+    if kind == 10 or kind == 7:
+        price_high[item] = np.inf
+
+
+@entry(fastmath=_SUMS)
+def relax(
+    sizes, G, GT, positive, cap, feature, coefficients, cost, numbers, places, inverse, ray, region, most, cutoff, rounds,
+    kinds, items, values, reached,
+):  # fmt: skip
+    """Relax the node, or probe facts: assume one after the other, relax each, and go back; the first one refuted ends it.
+
+    Without facts it returns (status, value, pivots), with facts (how many were probed, status of the last one if it is
+    refuted and OPTIMAL if not, pivots), and ``reached`` are the values of their relaxations; a refuted fact is left
+    assumed. One entry for both: each compiles all that it calls.
+    """
+    n, m = sizes[N_FEATURES], sizes[N_ROWS]
+    rows, size, largest = m + 2 + feature.shape[0], 2 * n + m, inverse.shape[0]
+    kink, price_low, price_high = numbers[:rows], numbers[rows : 2 * rows], numbers[2 * rows : 3 * rows]
+    y, r = numbers[3 * rows : 4 * rows], numbers[4 * rows : 5 * rows]
+    rest = numbers[5 * rows :]
+    low, high, x, z = rest[:size], rest[size : 2 * size], rest[2 * size : 3 * size], rest[3 * size : 4 * size]
+    place_x, place_row = places[:size], places[size : size + rows]
+    basic, active = places[size + rows : size + rows + largest], places[size + rows + largest :]
+    cw, cm, cp = coefficients[0], coefficients[1], coefficients[2]
+    probing = len(kinds) > 0
+    k, pivots = sizes[K], 0
+    if probing:
+        numbers_before, places_before, sizes_before = numbers.copy(), places.copy(), sizes.copy()
+        inverse_before = inverse[:k, :k].copy()
+    number = 0
+    while True:
+        if probing:
+            kind, item = kinds[number], items[number]
+            column = item if kind < 7 else 0
+            region_before = region[:, column].copy()
+            _know(kind, item, values[number], region, cap, price_low, price_high, low, high, n)
+        status, value, took = _relax(
+            sizes, G, GT, positive, feature, cw, cm, cp, cost, kink, price_low, price_high, low, high, inverse, basic,
+            active, place_x, place_row, x, r, y, z, ray, region, most, cutoff, rounds,
+        )  # fmt: skip
+        pivots += took
+        if not probing:
+            return status, value, pivots
+        reached[number] = value
+        number += 1
+        if status in (INFEASIBLE, CUT_OFF):  # left as it is, for its proof
+            return number, status, pivots
+        reached[number - 1] = min(value, cutoff)
+        region[:, column] = region_before
+        numbers[:] = numbers_before
+        places[:] = places_before
+        sizes[:] = sizes_before
+        for i in range(k):  # feature rows of before are still there: new ones come behind them
+            for t in range(k):
+                inverse[i, t] = inverse_before[i, t]
+        if number == len(kinds):
+            return number, OPTIMAL, pivots

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -27,11 +28,14 @@ _NO_WEIGHT = 1e-9
 _MOST_OPEN = 3  # a feature without slope is excluded at once where no more than so many splits are needed for it
 _AT_BOUND = 1e-6  # a multiplier that is nearer to 0 or to its cap than this share of the cap is taken to be there
 _STRONG_CANDIDATES = 6
+_ROWS_AT_A_TIME = 16  # that the presolve asks about
+_CURIOUS_NODES, _NODES_PER_LOOK = 100, 4  # ``at_node`` is called at the first nodes, then at every fourth
 _PROBE_PIVOTS = 20
 _NODE_PIVOTS, _FIRST_PIVOTS = 3000, 5000
 _LEAST_RATIO, _LARGEST_RATIO = 1e-7, 1e7  # d_j beyond these are not split at: floats would not tell them apart
 _WORTH_ASKING = 0.1  # violations below this part of the largest one are not candidates
 _DEEPEST = 400
+_LOOKS_AT_CLOCK = 8  # a clock of processor time takes as long as a small linear program: it is not read for each
 
 
 class Fact(NamedTuple):
@@ -145,10 +149,14 @@ class Budget:
     seconds: float | None = None
     programs: int | None = None
     started: float = field(default_factory=time.monotonic)
+    asked: int = field(default=0, init=False)
 
     def check(self, programs: int) -> None:
         if self.programs is not None and programs >= self.programs:
             raise Expired(f"the limit of {self.programs:,} linear programs was reached")
+        self.asked += 1
+        if self.asked % _LOOKS_AT_CLOCK != 1:
+            return
         if self.seconds is not None and time.monotonic() - self.started >= self.seconds:
             raise Expired(f"the time limit of {self.seconds:g} s was reached")
         if is_over():
@@ -172,7 +180,7 @@ class Tree:
         the former case) if it can't tell. With features that have weight but no μ_j: says why one of them has none at all,
         if it can.
     at_node : callable, optional
-        Called with (w, μ) of relaxed solutions; may raise to end the search.
+        Called with (w, μ) of relaxed solutions (in large trees not of all); may raise to end the search.
     total : float
         What the multipliers sum to. Products w_j μ_j are at most 1 in their units: with a ν-margin 1 / ``total`` is about
         their largest sum, without which tolerances would be out of proportion.
@@ -431,18 +439,30 @@ class Tree:
         return None
 
     def _presolve_rows(self, fixed: list[_Fixed]) -> Refutation | None:
-        saved = self.lp.save()
         hard = np.isinf(self.lp.cap)
-        for i in range(len(self.rows)):
-            if self.rows[i] or (hard[i] and self.lp.place_row[i] >= 0):
+        first = 0
+        while True:
+            margins, places = self.lp.r, self.lp.place_row
+            open_rows = (
+                i for i in range(first, len(self.rows)) if not self.rows[i] and not (hard[i] and places[i] >= 0)
+            )
+            facts = [
+                Fact(kernel.ROW_LESS if hard[i] or margins[i] > 1 else kernel.ROW_MORE, i)
+                for i in islice(open_rows, _ROWS_AT_A_TIME)
+            ]
+            if not facts:
+                return None
+            refutation, fact, _ = self._first_refuted(facts)
+            if refutation is None or fact is None:
+                first = facts[-1].item + 1
                 continue
-            out = hard[i] or self.lp.r[i] > 1
-            found, moved = self._try(Fact(kernel.ROW_LESS if out else kernel.ROW_MORE, i), saved, fixed)
-            if found is not None:
-                return found
-            if moved:
-                saved = self.lp.save()
-        return None
+            first = fact.item + 1
+            if self._fix(fact, refutation, fixed):
+                return refutation
+            if self.lp.x[2 * self.n + fact.item] != 0 or not hard[fact.item]:  # else the solution stays what it is
+                found = self._again(fixed)
+                if found is not None:
+                    return found
 
     def _presolve_bounds(self, fixed: list[_Fixed]) -> Refutation | None:
         return self._tighten(range(self.n), fixed)[0]
@@ -562,7 +582,7 @@ class Tree:
                 if found is not None:
                     return self._close(found, fixed, mark)
                 continue
-            if self.at_node is not None:
+            if self.at_node is not None and (self.nodes <= _CURIOUS_NODES or self.nodes % _NODES_PER_LOOK == 0):
                 self.at_node(w, mu)
             known = self.count
             found, branch = self._strong_branching(value, w, mu, features, states, fixed, scores)
@@ -700,33 +720,55 @@ class Tree:
         """
         sizes = np.concatenate([features, states])
         least = max(_COMPLEMENTARY, _WORTH_ASKING * sizes.max())
-        saved = self.lp.save()
-        best, best_score, asked = None, -1.0, 0
+        asked: list[Fact] = []
         for number in np.argsort(-sizes).tolist():
-            if asked >= _STRONG_CANDIDATES or (asked and sizes[number] < least) or sizes[number] <= 0:
+            if len(asked) >= _STRONG_CANDIDATES or (asked and sizes[number] < least) or sizes[number] <= 0:
                 break
             fact = self._question(number, w, mu)
-            if fact is None:
-                continue
-            asked += 1
-            key = (fact.kind, fact.item)
-            if key in scores:  # asked before something was fixed at this node: as good as new
-                score, first = scores[key]
-                if score > best_score:
-                    best, best_score = (fact if fact.kind == kernel.D_HIGH else first), score
-                continue
-            gains = []
-            for side in (fact, opposite(fact)):
-                refutation, side, reached = self._probe(side, saved)
-                if refutation is not None:
-                    return (refutation if self._fix(side, refutation, fixed) else None), None
-                gains.append(max(reached - value, 1e-6))
-            score = gains[0] * gains[1]
-            first = fact if gains[0] >= gains[1] else opposite(fact)
-            scores[key] = score, first
+            if fact is not None:
+                asked.append(fact)
+        # what was asked before something was fixed at this node is as good as new
+        new = [fact for fact in asked if (fact.kind, fact.item) not in scores]
+        sides = [side for fact in new for side in (fact, opposite(fact))]
+        refutation, side, reached = self._first_refuted(sides)
+        for fact, (gain, other_gain) in zip(new, np.maximum(reached - value, 1e-6).reshape(-1, 2), strict=False):
+            scores[fact.kind, fact.item] = gain * other_gain, fact if gain >= other_gain else opposite(fact)
+        if refutation is not None:
+            assert side is not None
+            return (refutation if self._fix(side, refutation, fixed) else None), None
+        best, best_score = None, -1.0
+        for fact in asked:
+            score, first = scores[fact.kind, fact.item]
             if score > best_score:
-                best, best_score = first, score
+                best, best_score = (first if fact in new or fact.kind != kernel.D_HIGH else fact), score
         return None, best
+
+    def _first_refuted(self, facts: list[Fact]) -> tuple[Refutation | None, Fact | None, FloatArray]:
+        """The first of the facts that can be refuted, and the values of the relaxations with each of them up to there.
+
+        Where there is one the values end before it, at an even number: those of whole pairs.
+        """
+        found = np.zeros(0)
+        saved, before = self.lp.save(), self.region.copy()
+        while len(found) < len(facts):
+            self.budget.check(self.programs)
+            reached, status = self.lp.probe(self.region, facts[len(found) :], _PROBE_PIVOTS, self.cutoff, 1)
+            found = np.concatenate([found, reached])
+            if status == simplex.OPTIMAL:
+                break
+            fact, mark = facts[len(found) - 1], self.count
+            self.region[:] = before
+            self.push(fact)
+            pair = self._pair(status, float(reached[-1]))
+            refutation = None if pair is None else self._leaf(*pair)
+            self.pop_to(mark)
+            self.lp.restore(saved)
+            if refutation is None:  # the work of rounding, perhaps
+                refutation, fact, _ = self._probe(fact, saved)
+            if refutation is not None:
+                return refutation, fact, found[: (len(found) - 1) // 2 * 2]
+            found[-1] = min(found[-1], self.cutoff)
+        return None, None, found
 
     def _question(self, number: int, w: FloatArray, mu: FloatArray) -> Fact | None:
         """What to split on for the violation of this number (features first, then rows); None where nothing is left."""

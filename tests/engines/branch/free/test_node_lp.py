@@ -144,3 +144,58 @@ def test_a_new_inverse_and_a_new_basis_lead_to_the_same_value(soft, remedy):
         lp.restore(saved)
         compared += 1
     assert compared > 3
+
+
+def by_hand(lp, region, fact, most, cutoff):
+    """Assume one fact, relax, and take it back."""
+    kind, item, value = fact
+    saved, known = lp.save(), region.copy()
+    if kind < leaf.N_KINDS:
+        known[kind, item] = value
+        lp.know_weight(item, known[:, item])
+    else:
+        lp.know_row(item, 1 << (kind - leaf.N_KINDS))
+    outcome = lp.relax(known, most, cutoff, 1)
+    lp.restore(saved)
+    return outcome
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_probes_find_what_relaxing_with_each_fact_finds_and_leave_the_state_alone(soft):
+    compared = refuted = 0
+    for seed in range(6):
+        for lp, region in a_walk_of_facts(seed, soft):
+            if lp.relax(region)[0] != simplex.OPTIMAL:
+                break
+            j = seed % lp.n
+            unknown = [i for i in range(lp.n) if region[leaf.SIGN, i] == 0]
+            facts = [
+                *((leaf.SIGN, i, s) for i in unknown for s in (1.0, -1.0)),
+                (leaf.D_HIGH, j, 0.5),
+                (leaf.D_LOW, j, 2.0),
+                (leaf.ROW_LESS, 0, 0.0),
+                (leaf.ROW_OUT, 1, 0.0),
+                *([(leaf.ROW_IN, 2, 0.0), (leaf.ROW_MORE, 3, 0.0)] if soft else []),
+            ]
+            wanted = [by_hand(lp, region, fact, 20, 1.5) for fact in facts]
+            is_refuted = [status in (simplex.INFEASIBLE, simplex.CUT_OFF) for status, _ in wanted]
+            saved, known = lp.save(), region.copy()
+            if any(is_refuted):  # the first one ends it, and stays assumed
+                first = is_refuted.index(True)
+                reached, status = lp.probe(region, facts, 20, 1.5, 1)
+                assert (status, reached[-1]) == wanted[first]
+                assert len(reached) == first + 1
+                lp.restore(saved)
+                region[:] = known
+                refuted += 1
+            kept = [k for k, gone in enumerate(is_refuted) if not gone]
+            before = [array.copy() for array in (region, lp.numbers, lp.places, lp.sizes)]
+            solved = lp.solved
+            reached, status = lp.probe(region, [facts[k] for k in kept], 20, 1.5, 1)
+            assert (status, lp.solved - solved) == (simplex.OPTIMAL, len(kept))
+            np.testing.assert_array_equal(reached, [min(wanted[k][1], 1.5) for k in kept])
+            for array, was in zip((region, lp.numbers, lp.places, lp.sizes), before, strict=True):
+                np.testing.assert_array_equal(array, was)
+            compared += 1
+    assert compared > 10
+    assert refuted > 5
