@@ -41,13 +41,23 @@ and r_i >= 0 for free rows and those out, r_i <= c_i for free rows and those cap
 
 where the last sum is at most the sum over groups of the larger one, for d = l or u, of sum_j (d v_j + nu_j)^2 / (4 d),
 without the features whose weight must not have the sign of d v_j + nu_j. A pair for which this does not hold settles
-the part: s f > 0.
+the part: s f > 0. Where d has no upper bound the sum has a bound only if each v_j is 0 or against the sign of its weight;
+it is convex in d and goes to 0, so that the end u counts as 0. Likewise the end l = 0, with nu_j in the place of v_j.
 
 With a nu-margin the classifiers minimise 1/2 sum_j d_j w_j^2 - rho + sum_i c_i xi_i with y_i (w.x_i + b) >= rho - xi_i,
 where c_i = (weight of the row) / (nu times the sum of the weights); so the multipliers are at most c_i and add up to 1,
 rho >= 0 (all being 0 is feasible), and mu.w = rho - sum c_i xi_i. A pair has one more number q, e_i = q - y_i (v.(x_i - p)
 + t), whence q = mu.v + sum a_i e_i; and if sum r_i >= 1, w.nu >= rho sum r_i - sum c_i xi_i >= mu.w. So q takes the place
 of sum r_i on the left. There is a minimiser, as the c_i of each class must add up to 1/2 at least.
+
+A relative cover is for ranges without an end, where sum a_i may be any number (hard margins), or rho may (nu-margins). Both
+margins do not depend on a common factor of all d: divide a by sum a_i, or (w, b) and xi by rho, and d changes by a factor
+c > 0, the scale, to the relative d' = c d, with sum a_i = 1, margins of 1 - xi_i, and mu.w = 1 - sum c_i xi_i. Parts have
+bounds of the scale and of d, or of d' itself for a group whose d may be any number. With e_i = q - y_i (v.(x_i - p) + t)
+as above q = mu.v + sum a_i e_i; and if f = 0, w.nu >= sum r_i - sum c_i xi_i. So q + sum r_i - 1 takes the place of sum r_i
+on the left, d' that of d, and a pair for which the inequality does not hold excludes f = 0. The optimal classifiers of all d
+of the range are a connected set (for one d they differ in b at most, by an interval, and the set changes with d without a
+jump), and those of one d are shown to have s f > 0 (whence rho > 0: it is 0 for all d or for none, and then f = 0).
 
 A tree proves a strong verdict about every rescaling without a list of vertices. Put the point p at the origin, G_i = y_i
 (x_i - p). A classifier w of the closure with decision value 0 at p has G_i.w >= 1 and multipliers a >= 0, sum a_i = 1,
@@ -418,13 +428,14 @@ def _in_units(vector: list[Fraction], units: list[int]) -> list[Fraction]:
 class Scope:
     """The classifiers that a claim is about.
 
-    ``groups`` has the group of each feature and ``factors`` the least and largest factor of each group; None where the
-    claim is about every rescaling. ``penalties`` has one penalty per training row, ``nu`` the soft margin without a scale
-    and ``row_weights`` the weights of the rows that it goes with (None: all alike); both None for a hard margin.
+    ``groups`` has the group of each feature and ``factors`` the least and largest factor of each group (0 and None where
+    there is no end); None where the claim is about every rescaling. ``penalties`` has one penalty per training row, ``nu``
+    the soft margin without a scale and ``row_weights`` the weights of the rows that it goes with (None: all alike); both
+    None for a hard margin.
     """
 
     groups: tuple[int, ...] | None = None
-    factors: tuple[tuple[Fraction, Fraction], ...] | None = None
+    factors: tuple[tuple[Fraction, Fraction | None], ...] | None = None
     penalties: tuple[Fraction, ...] | None = None
     nu: Fraction | None = None
     row_weights: tuple[Fraction, ...] | None = None
@@ -433,9 +444,9 @@ class Scope:
         if self.groups is None or self.factors is None:
             rescalings = "every rescaling"
         elif len(set(self.factors)) == 1:
-            rescalings = f"factors from {_range_text(*self.factors[0])}"
+            rescalings = f"factors from {_ends_text(*self.factors[0])}"
         else:
-            rescalings = "factors " + _listed([f"{g}: {_range_text(*ends)}" for g, ends in enumerate(self.factors)])
+            rescalings = "factors " + _listed([f"{g}: {_ends_text(*ends)}" for g, ends in enumerate(self.factors)])
         if self.groups is not None and self.factors is not None and len(self.factors) < len(self.groups):
             rescalings += f" of {len(self.factors)} groups {_listed(list(map(str, self.groups)))}"
         if self.nu is not None:
@@ -465,6 +476,10 @@ def _brief(value: Fraction) -> str:
 
 def _range_text(least: Fraction, most: Fraction) -> str:
     return f"{_brief(least)} to {_brief(most)}"
+
+
+def _ends_text(least: Fraction, most: Fraction | None) -> str:
+    return f"{_brief(least)} to infinity" if most is None else _range_text(least, most)
 
 
 def _listed(texts: list[str]) -> str:
@@ -1031,7 +1046,7 @@ def _check_complex_evidence(
     return Scope()
 
 
-# ==== Kinds "cover" and "two-labels": claims within a range =============================================================
+# ==== Kinds "cover", "relative-cover" and "two-labels": claims within a range ===========================================
 
 _FREE, _OUT, _ON, _CAPPED = range(4)  # the states of a row
 
@@ -1054,13 +1069,18 @@ class _Range:
         n_groups = max(groups) + 1
         is_list = isinstance(rescalings, list) and len(rescalings) == n_groups
         _require(is_list, "range.rescalings: one per group is needed")
-        factors, self.low, self.high = [], [], []
+        factors: list[tuple[Fraction, Fraction | None]] = []
+        self.low: list[Fraction] = []
+        self.high: list[Fraction | None] = []  # None: no upper bound
         for g, ends in enumerate(rescalings):
-            least, most = _numbers(ends, f"range.rescalings[{g}]", 2)
-            _require(0 < least <= 1 <= most, f"range.rescalings[{g}] does not contain 1, or is not positive")
+            what = f"range.rescalings[{g}]"
+            _require(isinstance(ends, list) and len(ends) == 2, f"{what} is not a pair")
+            least = _number(ends[0], what)
+            most = None if ends[1] is None else _number(ends[1], what)
+            _require(0 <= least <= 1 and (most is None or most >= 1), f"{what} does not contain 1, or is negative")
             factors.append((least, most))
-            self.low.append(1 / most**2)
-            self.high.append(1 / least**2)
+            self.low.append(Fraction(0) if most is None else 1 / most**2)
+            self.high.append(1 / least**2 if least else None)
         self.caps = None if penalties is None else _positive(penalties, "range.penalties", m)
         self.scope = Scope(tuple(groups), tuple(factors), None if self.caps is None else tuple(self.caps))
         if self.has_nu:
@@ -1072,6 +1092,10 @@ class _Range:
             )
             row_weights = None if weights is None else tuple(_numbers(weights, "range.row_weights", m))
             self.scope = Scope(tuple(groups), tuple(factors), nu=nu, row_weights=row_weights)
+
+    def is_free(self, g: int) -> bool:
+        """Whether the group may be rescaled by any factor."""
+        return not self.low[g] and self.high[g] is None
 
     def _caps(self, nu: Fraction, weights: list[Fraction] | None, training: _Training) -> list[Fraction]:
         weights = [Fraction(1)] * len(training.rows) if weights is None else weights
@@ -1106,21 +1130,34 @@ def _seen_from(training: _Training, point: list[Fraction]) -> tuple[list[list[in
     return rows, units
 
 
+class _PartOfRange(NamedTuple):
+    """Bounds of d (None: none), signs of weights and states of rows; bounds of the scale of a relative cover."""
+
+    low: list[Fraction]
+    high: list[Fraction | None]
+    signs: list[int]
+    states: list[int]
+    least_scale: Fraction = Fraction(1)
+    most_scale: Fraction | None = Fraction(1)
+
+
 class _PointInRange:
-    """The inequality that settles a part of the range for one point and one sign, in integers where there are many terms."""
+    """The inequality that settles a part of the range for one point and one sign, in integers where there are many terms.
+
+    The sign is 0 in a relative cover: what is excluded is a decision value of 0.
+    """
 
     def __init__(self, training: _Training, span: _Range, point: list[Fraction], sign: int) -> None:
         self.span, self.sign, self.labels = span, sign, training.labels
+        self.has_q = span.has_nu or sign == 0
         self.rows, self.units = _seen_from(training, point)
         self.words = max(_words(*row) for row in self.rows)
 
-    def require_settled(
-        self, leaf: Any, low: list[Fraction], high: list[Fraction], signs: list[int], states: list[int]
-    ) -> None:
-        n, m = len(self.units), len(self.rows)
-        v_texts, t_text, r_record, *q_text = _fields(leaf, "a pair", "v t r" + " q" * self.span.has_nu)
+    def require_settled(self, leaf: Any, part: _PartOfRange) -> None:
+        n, m, states = len(self.units), len(self.rows), part.states
+        v_texts, t_text, r_record, *q_text = _fields(leaf, "a pair", "v t r" + " q" * self.has_q)
         v, t = _numbers(v_texts, "v", n), _number(t_text, "t")
-        q = _number(q_text[0], "q") if self.span.has_nu else Fraction(1)
+        q = _number(q_text[0], "q") if self.has_q else Fraction(1)
         r = _multipliers(r_record, "r", m)
         caps = self.span.caps
         for i, value in r.items():
@@ -1132,18 +1169,42 @@ class _PointInRange:
         _require(balance * self.sign >= 0, "r pulls to the wrong side")
         rows = [self.rows[i] for i in r]
         _spend(len(rows) * n * _steps(self.words, _words(*numbers)))
-        terms: list[list[list[Fraction]]] = [[[], []] for _ in low]
-        for j, g in enumerate(self.span.groups):
-            nu = Fraction(_dot(numbers, (row[j] for row in rows)), common * self.units[j])
-            for end, d in enumerate((low[g], high[g])):
-                x = _total([_product(d, v[j]), nu])
-                if signs[j] * x >= 0:
-                    terms[g][end].append(_product(x, x, 1 / (4 * d)))
-        losses = [max(_total(at_low), _total(at_high)) for at_low, at_high in terms]
+        nu = [Fraction(_dot(numbers, (row[j] for row in rows)), common * self.units[j]) for j in range(n)]
         total = Fraction(sum(numbers), common)
-        _require(total >= 1 or not self.span.has_nu, "r adds up to less than 1")
-        gain = (q if self.span.has_nu else total) - self._costs(v, t, q, states)
-        _require(gain > _total(losses), "the inequality that would settle it does not fail")
+        if self.sign == 0:
+            gain = _total([q, total, Fraction(-1)])
+        elif self.span.has_nu:
+            _require(total >= 1, "r adds up to less than 1")
+            gain = q
+        else:
+            gain = total
+        gain -= self._costs(v, t, q, states)
+        _require(gain > self._losses(v, nu, part), "the inequality that would settle it does not fail")
+
+    def _losses(self, v: list[Fraction], nu: list[Fraction], part: _PartOfRange) -> Fraction:
+        """The sum over groups of the larger one of the losses at the two ends, which is 0 where there is no end."""
+        ends = [self._ends(g, part) for g in range(len(part.low))]
+        terms: list[list[list[Fraction]]] = [[[], []] for _ in ends]
+        for j, g in enumerate(self.span.groups):
+            sign, (low, high) = part.signs[j], ends[g]
+            if not low:
+                _require(not nu[j] or sign * nu[j] < 0, f"d has no positive bound for feature {j}, and nu is not 0")
+            if high is None:
+                _require(not v[j] or sign * v[j] < 0, f"d has no upper bound for feature {j}, and v is not 0")
+            for end, d in enumerate((low, high)):
+                if d:
+                    x = _total([_product(d, v[j]), nu[j]])
+                    if sign * x >= 0:
+                        terms[g][end].append(_product(x, x, 1 / (4 * d)))
+        return _total(max(_total(at_low), _total(at_high)) for at_low, at_high in terms)
+
+    def _ends(self, g: int, part: _PartOfRange) -> tuple[Fraction, Fraction | None]:
+        """Between which d of the group is (in a relative cover: the relative d); None: no upper bound."""
+        low, high = part.low[g], part.high[g]
+        if self.span.is_free(g):
+            return low, high
+        unbounded = high is None or part.most_scale is None
+        return _product(low, part.least_scale), None if unbounded else _product(high, part.most_scale)  # type: ignore[arg-type]
 
     def _costs(self, v: list[Fraction], t: Fraction, q: Fraction, states: list[int]) -> Fraction:
         """The largest possible sum of a_i e_i."""
@@ -1165,46 +1226,94 @@ def _replaced(items: list[Any], position: int, item: Any) -> list[Any]:
 
 
 def _check_cover(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
-    claims = {"strongly positive within the range": 1, "strongly negative within the range": -1}
-    _require(isinstance(claim, str) and claim in claims, f"a cover of a range does not prove {claim!a}")
+    sign = _sign_within_range(claim)
     _, record, cover = _fields(evidence, "evidence", "kind range cover")
     span = _Range(record, training)
-    question = _PointInRange(training, span, point, claims[claim])
+    whole = _PartOfRange(span.low, span.high, [0] * training.n_features, [_FREE] * len(training.rows))
+    _require_covered(cover, _PointInRange(training, span, point, sign), whole)
+    return span.scope
+
+
+def _check_relative_cover(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
+    sign = _sign_within_range(claim)
+    _, record, label, cover = _fields(evidence, "evidence", "kind range label cover")
+    span = _Range(record, training)
+    _require(span.caps is None or span.has_nu, "a relative cover is not for penalties")
+    _require_label(label, "evidence.label", _PointInRange(training, span, point, sign))
+    signs, states = [0] * training.n_features, [_FREE] * len(training.rows)
+    whole = _PartOfRange(span.low, span.high, signs, states, Fraction(0), None)
+    _require_covered(cover, _PointInRange(training, span, point, 0), whole)
+    return span.scope
+
+
+def _sign_within_range(claim: Any) -> int:
+    claims = {"strongly positive within the range": 1, "strongly negative within the range": -1}
+    _require(isinstance(claim, str) and claim in claims, f"a cover of a range does not prove {claim!a}")
+    return claims[claim]
+
+
+def _require_covered(cover: Any, question: _PointInRange, whole: _PartOfRange) -> None:
     _require(isinstance(cover, list), "evidence.cover is not a list")
-    n, m = training.n_features, len(training.rows)
-    waiting = [(span.low, span.high, [0] * n, [_FREE] * m)]
+    waiting = [whole]
     for number, entry in enumerate(cover):
         _require(bool(waiting), f"evidence.cover[{number}] is more than the range has parts")
-        low, high, signs, states = waiting.pop()
+        part = waiting.pop()
         try:
             if isinstance(entry, dict):
-                question.require_settled(entry, low, high, signs, states)
-                continue
-            _require(isinstance(entry, list) and len(entry) in (2, 3), "neither a pair nor a split")
-            _spend(20 + n + m)
-            kind, which = entry[:2]
-            _require(type(which) is int and which >= 0, "a split has no number")
-            if kind == "factor" and len(entry) == 3:
-                _require(which < len(low), "there is no such group")
-                at = _number(entry[2], "the value to split at")
-                _require(low[which] <= at <= high[which], "it is split outside of its range")
-                waiting.append((_replaced(low, which, at), high, signs, states))
-                waiting.append((low, _replaced(high, which, at), signs, states))
-            elif kind == "sign" and len(entry) == 2:
-                _require(which < n and signs[which] == 0, "there is no such feature, or its sign is known")
-                for sign in (-1, 1):
-                    waiting.append((low, high, _replaced(signs, which, sign), states))
+                question.require_settled(entry, part)
             else:
-                _require(kind == "row" and len(entry) == 2, f"a split of the kind {_shortened(kind)} is not known")
-                _require(which < m and states[which] == _FREE, "there is no such row, or its state is known")
-                for state in (_ON, _OUT) if span.caps is None else (_CAPPED, _ON, _OUT):
-                    waiting.append((low, high, signs, _replaced(states, which, state)))
+                _require(isinstance(entry, list) and len(entry) in (2, 3), "neither a pair nor a split")
+                _spend(20 + len(part.signs) + len(part.states))
+                waiting += _halves(entry, part, question)
         except NotChecked:
             raise
         except Refused as error:
             raise Refused(f"evidence.cover[{number}]: {error}") from error
     _require(not waiting, "evidence.cover leaves parts of the range out")
-    return span.scope
+
+
+def _halves(entry: list[Any], part: _PartOfRange, question: _PointInRange) -> list[_PartOfRange]:
+    """What a part is split into; together they are the part."""
+    low, high, signs, states, least_scale, most_scale = part
+    kind, which = entry[:2]
+    if kind == "scale" and len(entry) == 2 and question.sign == 0:
+        at = _split_at(which, least_scale, most_scale)
+        return [part._replace(least_scale=at), part._replace(most_scale=at)]
+    _require(type(which) is int and which >= 0, "a split has no number")
+    if kind == "factor" and len(entry) == 3:
+        _require(which < len(low), "there is no such group")
+        at = _split_at(entry[2], low[which], high[which])
+        return [part._replace(low=_replaced(low, which, at)), part._replace(high=_replaced(high, which, at))]
+    if kind == "sign" and len(entry) == 2:
+        _require(which < len(signs) and signs[which] == 0, "there is no such feature, or its sign is known")
+        return [part._replace(signs=_replaced(signs, which, sign)) for sign in (-1, 1)]
+    _require(kind == "row" and len(entry) == 2, f"a split of the kind {_shortened(kind)} is not known")
+    _require(which < len(states) and states[which] == _FREE, "there is no such row, or its state is known")
+    known = (_ON, _OUT) if question.span.caps is None else (_CAPPED, _ON, _OUT)
+    return [part._replace(states=_replaced(states, which, state)) for state in known]
+
+
+def _split_at(text: Any, low: Fraction, high: Fraction | None) -> Fraction:
+    at = _number(text, "the value to split at")
+    _require(at > 0 and low <= at and (high is None or at <= high), "it is split outside of its range")
+    return at
+
+
+def _require_label(record: Any, what: str, question: _PointInRange) -> None:
+    """That all classifiers of one rescaling of the range give the point the sign of the question."""
+    span = question.span
+    texts, leaf = _fields(record, what, "inverse_squared_rescaling pair")
+    factors = _numbers(texts, f"{what}.inverse_squared_rescaling", len(span.low))
+    for g, (d, low, high) in enumerate(zip(factors, span.low, span.high, strict=True)):
+        inside = d > 0 and low <= d and (high is None or d <= high)
+        _require(inside, f"{what}: the rescaling of group {g} is outside of its range")
+    point = _PartOfRange(factors, list(factors), [0] * len(question.units), [_FREE] * len(question.rows))
+    try:
+        question.require_settled(leaf, point)
+    except NotChecked:
+        raise
+    except Refused as error:
+        raise Refused(f"{what}: {error}") from error
 
 
 def _check_two_labels(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:
@@ -1212,17 +1321,7 @@ def _check_two_labels(evidence: Any, claim: str, point: list[Fraction], training
     _, record, *sides = _fields(evidence, "evidence", "kind range positive negative")
     span = _Range(record, training)
     for side, name, sign in zip(sides, ("positive", "negative"), (1, -1), strict=True):
-        texts, leaf = _fields(side, f"evidence.{name}", "inverse_squared_rescaling pair")
-        factors = _numbers(texts, f"evidence.{name}.inverse_squared_rescaling", len(span.low))
-        for g, (d, low, high) in enumerate(zip(factors, span.low, span.high, strict=True)):
-            _require(low <= d <= high, f"evidence.{name}: the rescaling of group {g} is outside of its range")
-        question = _PointInRange(training, span, point, sign)
-        try:
-            question.require_settled(leaf, factors, factors, [0] * training.n_features, [_FREE] * len(training.rows))
-        except NotChecked:
-            raise
-        except Refused as error:
-            raise Refused(f"evidence.{name}: {error}") from error
+        _require_label(side, f"evidence.{name}", _PointInRange(training, span, point, sign))
     return span.scope
 
 
@@ -1628,6 +1727,7 @@ _KINDS: dict[str, Callable[[Any, str, list[Fraction], _Training, _Known], Scope]
     "two-rescalings": _check_two_rescalings,
     "complex": _check_complex_evidence,
     "cover": _check_cover,
+    "relative-cover": _check_relative_cover,
     "two-labels": _check_two_labels,
     "tree": _check_tree,
     "nu-two-rescalings": _check_nu_two_rescalings,

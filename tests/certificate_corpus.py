@@ -79,6 +79,10 @@ def _within_ranges():
     for seed in (1, 2):
         soft = RescaleInvariantSVC(scale_range=2, C=1.0).fit(*overlapping(seed))
         found |= _certificates(soft, rng.normal(size=(12, 2)) * 2, f"soft {seed}")
+    any_factor = (0.0, np.inf)
+    for name, ranges, C in (("free", [any_factor, (0.5, 2)], np.inf), ("half-open", [(0.5, np.inf), (0, 1)], 1.0)):
+        model = RescaleInvariantSVC(scale_range=ranges, C=C).fit(*EXAMPLE)
+        found |= _certificates(model, rng.integers(-5, 6, (20, 2)), name)
     return found
 
 
@@ -161,6 +165,8 @@ def stored():
             certificates[f"{key}, split"] = {"complex": None, "content": split(record["content"])}
     certificates["tree with directions"] = {"complex": None, "content": tree_with_directions()}
     certificates["nu tree with directions"] = {"complex": None, "content": nu_tree_with_directions()}
+    for name, scaled in (("relative cover", False), ("relative cover with a scale", True)):
+        certificates[name] = {"complex": None, "content": relative_cover(scaled=scaled)}
     certificates["a row at the origin"] = {"complex": None, "content": row_at_the_origin()}
     return found
 
@@ -238,6 +244,29 @@ def nu_tree_with_directions():
     content["evidence"] = {"kind": "nu-tree", "margin": margin, "classifier": classifier, "tree": tree}
     with_hashes(content)
     return content
+
+
+def relative_cover(*, scaled=False):
+    """Rows at 1 and -1, any factor, the point 1/8: w = 1 at every rescaling; f = 0 is excluded for each sign of w.
+
+    With w < 0 no price is too high. With w > 0 there are three parts of the relative factor: v = 4 up to 1/2, r = 5 from 2
+    on, and between them v = 1 and r = 8/7, where the left side is 1 + 8/7 - 1 and the right side 9/8. ``scaled``: the
+    factor is 1, so that its relative one is the scale.
+    """
+    small = {"v": ["4"], "t": "1/2", "q": "4", "r": {}}
+    large = {"v": ["0"], "t": "0", "q": "0", "r": {"0": "5"}}
+    between = {"v": ["1"], "t": "1/8", "q": "1", "r": {"0": "8/7"}}
+    negative = {"v": ["0"], "t": "0", "q": "0", "r": {"0": "2"}}
+    split = ["scale"] if scaled else ["factor", 0]
+    pair = {"v": ["1"], "t": "1/8", "r": {"0": "11/20", "1": "9/20"}}
+    ends = ["1", "1"] if scaled else ["0", None]
+    evidence = {
+        "kind": "relative-cover",
+        "range": {"groups": [0], "rescalings": [ends], "penalties": None},
+        "label": {"inverse_squared_rescaling": ["1"], "pair": pair},
+        "cover": [["sign", 0], [*split, "1/2"], small, [*split, "2"], between, large, negative],
+    }
+    return _certificate("strongly positive within the range", ["1/8"], [["1"], ["-1"]], [1, -1], evidence)
 
 
 def row_at_the_origin():

@@ -175,10 +175,10 @@ def _proves(text, rows_text, complexes):
     elif kind == "tree":
         need(claim in ("strongly positive", "strongly negative"))
         tree_of(evidence, rows, p, claim)
-    elif kind == "cover":
+    elif kind in ("cover", "relative-cover"):
         need(claim in ("strongly positive within the range", "strongly negative within the range"))
         need(in_given_units(rows))
-        covered(evidence, rows, p, 1 if "positive" in claim else -1)
+        covered(evidence, rows, p, 1 if "positive" in claim else -1, relative=kind == "relative-cover")
     elif kind == "nu-two-rescalings":
         need(claim == "neutral with nu")
         nu_two_rescalings(evidence, rows, p)
@@ -645,6 +645,8 @@ def nu_tree_of(evidence, rows, p, claim):
 
 # 7. the range
 
+INFINITE = "no upper bound"
+
 
 class Range:
     def __init__(self, record, rows):
@@ -656,10 +658,18 @@ class Range:
         self.groups = groups
         n_groups = len(set(groups))
         need(type(rescalings) is list and len(rescalings) == n_groups)
-        ends = [exact_list(pair, 2) for pair in rescalings]
-        need(all(0 < least <= 1 <= most for least, most in ends))
-        self.low = [1 / most**2 for _, most in ends]
-        self.high = [1 / least**2 for least, _ in ends]
+        self.low, self.high = [], []
+        for pair in rescalings:
+            need(type(pair) is list and len(pair) == 2)
+            least = exact(pair[0])
+            need(0 <= least <= 1)
+            self.high.append(INFINITE if least == 0 else 1 / least**2)
+            if pair[1] is None:
+                self.low.append(Fraction(0))
+            else:
+                need(exact(pair[1]) >= 1)
+                self.low.append(1 / exact(pair[1]) ** 2)
+        self.free = [low == 0 and high == INFINITE for low, high in zip(self.low, self.high, strict=True)]
         self.c = None if penalties is None else exact_list(penalties, rows.m)
         need(self.c is None or min(self.c) > 0)
         if self.nu:
@@ -672,16 +682,17 @@ class Range:
                 need(sum(c for c, y in zip(self.c, rows.y, strict=True) if y == label) >= Fraction(1, 2))
 
 
-def settles(pair, span, rows, p, s, low, high, signs, states):
-    v, t, r, *q = fields(pair, "v", "t", "r", *["q"] * span.nu)
+def settles(pair, span, rows, p, s, low, high, signs, states, *, relative=False):
+    has_q = span.nu or relative
+    v, t, r, *q = fields(pair, "v", "t", "r", *["q"] * has_q)
     v, t, r = exact_list(v, rows.n), exact(t), by_row(r, rows.m)
-    q = exact(q[0]) if span.nu else 1
+    q = exact(q[0]) if has_q else 1
     away = [[a - b for a, b in zip(x, p, strict=True)] for x in rows.x]
     for i in range(rows.m):
         value = r.get(i, Fraction(0))
         need(value >= 0 or states[i] not in ("free", "out"))
         need(span.c is None or value <= span.c[i] or states[i] not in ("free", "capped"))
-    need(s * sum(value * rows.y[i] for i, value in r.items()) >= 0)
+    need(relative or s * sum(value * rows.y[i] for i, value in r.items()) >= 0)
     cost = Fraction(0)
     for i in range(rows.m):
         e = q - rows.y[i] * (dot(v, away[i]) + t)
@@ -692,45 +703,64 @@ def settles(pair, span, rows, p, s, low, high, signs, states):
     nu = [sum((value * rows.y[i] * away[i][j] for i, value in r.items()), Fraction(0)) for j in range(rows.n)]
     losses = Fraction(0)
     for g in range(len(low)):
-        candidates = []
-        for d in (low[g], high[g]):
+        candidates = [Fraction(0)]
+        for d, against in ((low[g], nu), (high[g], v)):
+            if d in (0, INFINITE):
+                need(all(against[j] == 0 or signs[j] * against[j] < 0 for j in range(rows.n) if span.groups[j] == g))
+                continue
             terms = [
                 d * v[j] + nu[j] for j in range(rows.n) if span.groups[j] == g and signs[j] * (d * v[j] + nu[j]) >= 0
             ]
             candidates.append(sum((x * x / (4 * d) for x in terms), Fraction(0)))
         losses += max(candidates)
     total = sum(r.values())
-    need(not span.nu or total >= 1)
-    need((q if span.nu else total) - cost - losses > 0)
+    need(relative or not span.nu or total >= 1)
+    need((q + total - 1 if relative else q if span.nu else total) - cost - losses > 0)
 
 
-def covered(evidence, rows, p, s):
-    _, record, cover = fields(evidence, "kind", "range", "cover")
+def between(at, low, high):
+    return at > 0 and low <= at and (high == INFINITE or at <= high)
+
+
+def covered(evidence, rows, p, s, *, relative):
+    _, record, cover, *own = fields(evidence, "kind", "range", "cover", *["label"] * relative)
     span = Range(record, rows)
     need(type(cover) is list)
-    stack = [(span.low, span.high, [0] * rows.n, ["free"] * rows.m)]
+    if relative:
+        need(span.c is None or span.nu)
+        label(own[0], span, rows, p, s)
+    stack = [(span.low, span.high, [0] * rows.n, ["free"] * rows.m, Fraction(0), INFINITE)]
     for entry in cover:
         need(stack)
-        low, high, signs, states = stack.pop()
+        low, high, signs, states, least, most = stack.pop()
         if type(entry) is dict:
-            settles(entry, span, rows, p, s, low, high, signs, states)
+            if relative:
+                scaled = [INFINITE if INFINITE in (end, most) else end * most for end in high]
+                high = [one if free else other for one, other, free in zip(high, scaled, span.free, strict=True)]
+                low = [end if free else end * least for end, free in zip(low, span.free, strict=True)]
+            settles(entry, span, rows, p, s, low, high, signs, states, relative=relative)
+            continue
+        if relative and type(entry) is list and len(entry) == 2 and entry[0] == "scale":
+            at = exact(entry[1])
+            need(between(at, least, most))
+            stack += [(low, high, signs, states, at, most), (low, high, signs, states, least, at)]
             continue
         need(type(entry) is list and len(entry) >= 2 and is_integer(entry[1]) and entry[1] >= 0)
         k = entry[1]
         if entry[0] == "factor":
             need(len(entry) == 3 and k < len(low))
             at = exact(entry[2])
-            need(low[k] <= at <= high[k])
-            stack.append(([*low[:k], at, *low[k + 1 :]], high, signs, states))
-            stack.append((low, [*high[:k], at, *high[k + 1 :]], signs, states))
+            need(between(at, low[k], high[k]))
+            stack.append(([*low[:k], at, *low[k + 1 :]], high, signs, states, least, most))
+            stack.append((low, [*high[:k], at, *high[k + 1 :]], signs, states, least, most))
         elif entry[0] == "sign":
             need(len(entry) == 2 and k < rows.n and signs[k] == 0)
             for value in (-1, 1):
-                stack.append((low, high, [*signs[:k], value, *signs[k + 1 :]], states))
+                stack.append((low, high, [*signs[:k], value, *signs[k + 1 :]], states, least, most))
         else:
             need(entry[0] == "row" and len(entry) == 2 and k < rows.m and states[k] == "free")
             for state in ("on", "out") if span.c is None else ("capped", "on", "out"):
-                stack.append((low, high, signs, [*states[:k], state, *states[k + 1 :]]))
+                stack.append((low, high, signs, [*states[:k], state, *states[k + 1 :]], least, most))
     need(not stack)
 
 
@@ -738,7 +768,11 @@ def two_labels(evidence, rows, p):
     _, record, positive, negative = fields(evidence, "kind", "range", "positive", "negative")
     span = Range(record, rows)
     for side, s in ((positive, 1), (negative, -1)):
-        d, pair = fields(side, "inverse_squared_rescaling", "pair")
-        d = exact_list(d, len(span.low))
-        need(all(low <= value <= high for value, low, high in zip(d, span.low, span.high, strict=True)))
-        settles(pair, span, rows, p, s, d, d, [0] * rows.n, ["free"] * rows.m)
+        label(side, span, rows, p, s)
+
+
+def label(record, span, rows, p, s):
+    d, pair = fields(record, "inverse_squared_rescaling", "pair")
+    d = exact_list(d, len(span.low))
+    need(all(between(value, low, high) for value, low, high in zip(d, span.low, span.high, strict=True)))
+    settles(pair, span, rows, p, s, d, d, [0] * rows.n, ["free"] * rows.m)

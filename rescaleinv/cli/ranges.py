@@ -11,6 +11,8 @@ from rescaleinv.cli.columns import named_columns
 from rescaleinv.cli.table_input import LabelledTables
 from rescaleinv.errors import InputError
 
+_FREE = "free"
+
 
 def scale_range_of(options: argparse.Namespace, tables: LabelledTables) -> Any:
     """What ``RescaleInvariantSVC`` takes as ``scale_range``.
@@ -20,7 +22,7 @@ def scale_range_of(options: argparse.Namespace, tables: LabelledTables) -> Any:
     """
     default = _default(getattr(options, "scale_range", None))
     fixed, ranges = fixed_features(options, tables), _ranges(options, tables)
-    if default is None and (fixed or ranges):  # no engine takes free features beside limited ones
+    if default is None and (fixed or ranges):
         default = options.kappa
         print(
             f"note: features that are neither fixed nor given a range change by factors up to {default:g} (--scale-range)"
@@ -80,10 +82,12 @@ def _ranges(options: argparse.Namespace, tables: LabelledTables) -> dict[str, An
         if not sign:
             raise InputError(f"--range {text}: a column and a factor are needed, such as glucose=18")
         try:
-            low, _, high = factor.partition(":")
+            low, _, high = ("0:inf" if factor == _FREE else factor).partition(":")
             number: Any = (float(low), float(high)) if high else float(low)
         except ValueError as error:
-            raise InputError(f"--range {text}: {factor!r} is not a number (18) or a pair (0.5:18)") from error
+            raise InputError(
+                f"--range {text}: {factor!r} is not a number (18), a pair (0.5:18; 1:inf) or {_FREE!r} (any factor)"
+            ) from error
         [column] = named_columns([name], tables.names, "--range", options.train)
         found[column] = number
     return found

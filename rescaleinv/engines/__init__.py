@@ -245,7 +245,9 @@ REGISTRY: dict[str, Registered] = {
     "milp": Registered("milp.engine:MilpEngine", Abilities(every_rescaling=True), variants="milp.solvers:BACKENDS"),
     "gap": Registered(
         "branch.engine:GapEngine",
-        Abilities(limited_ranges=True, soft_margin=True, nu=True, groups=True, radius=True, proof="point"),
+        Abilities(
+            limited_ranges=True, mixed_ranges=True, soft_margin=True, nu=True, groups=True, radius=True, proof="point"
+        ),
     ),
 }
 

@@ -13,7 +13,6 @@ from rescaleinv._util.locks import ForkSafeLock
 from rescaleinv.engines import REGISTRY, Abilities, Engine, EngineSettings, engine_names, full_name, registered
 from rescaleinv.engines.as_read import reading_engine
 from rescaleinv.errors import InputError, NotAvailableError
-from rescaleinv.theory.inputs import listing
 from rescaleinv.theory.training_set import TrainingSet
 
 # Up to here "auto" enumerates: it takes seconds with so many features, and some more with few rows.
@@ -207,11 +206,5 @@ def _unanswerable(name: str, settings: EngineSettings) -> str:
 
 
 def _nobody_can(settings: EngineSettings) -> str:
-    if settings.limits is not None and "mixed_ranges" in settings.needs:
-        free = np.flatnonzero((settings.limits[:, 0] == 0) | np.isinf(settings.limits[:, 1]))
-        return (
-            f"feature(s) {listing(free.tolist())} may be rescaled without limit, others not: there is no engine for such a "
-            "mixture. Give every feature a finite range, such as (1e-3, 1e3), or scale_range=None"
-        )
     wanted = ", ".join(sorted(need.replace("_", " ") for need in settings.needs))
     return f"no engine can do all of this at once: {wanted}"

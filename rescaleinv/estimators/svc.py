@@ -48,8 +48,8 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
     ----------
     scale_range : None, number, pair, array of pairs, or mapping from feature name to pair, default=None
         The rescalings τ that ``certify`` considers. None: all of them. A number κ: τ_j in [1/κ, κ]. A pair, or one pair
-        per feature, must contain 1; (1, 1) freezes a feature, (0, inf) frees it (all of them: a mixture of free and limited
-        features can't be certified; give a wide finite range instead).
+        per feature, must contain 1; (1, 1) freezes a feature, (0, inf) frees it, (1, inf) lets it only grow; all of these
+        may stand side by side.
     C : float, default=inf
         The penalty of the soft margin, for the features as they are given; inf is the hard margin. With a finite C
         ``certify`` needs a finite ``scale_range``: a common factor of all τ is a change of C, and belongs to the range as

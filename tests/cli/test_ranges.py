@@ -48,7 +48,7 @@ def test_groups_are_named_by_their_features():
     ("options", "message"),
     [
         ({"range": ["glucose"]}, r"^--range glucose: a column and a factor are needed"),
-        ({"range": ["glucose=many"]}, r"'many' is not a number"),
+        ({"range": ["glucose=many"]}, r"'many' is not a number \(18\), a pair .* or 'free' \(any factor\)"),
         ({"range": ["glukose=2"]}, r"^--range glukose: train\.csv has no such column; did you mean glucose\?"),
         ({"fixed": ["tal"]}, r"^--fixed tal: train\.csv has no such column"),
         ({"scale_range": "[[1, 1], [1, 2]]", "fixed": ["age"]}, r"one pair per feature says it all"),
@@ -63,3 +63,8 @@ def test_what_can_not_be_meant(options, message):
 def test_a_feature_is_in_one_group():
     with pytest.raises(InputError, match="age is in another group already"):
         groups_of(given(group=["age,glucose", "age,smokes"]), TABLES)
+
+
+def test_features_may_be_freed():
+    found = scale_range_of(given(scale_range="4", range=["smokes=free", "glucose=1:inf"]), TABLES)
+    assert (found["smokes"], found["glucose"], found["age"]) == ((0.0, float("inf")), (1.0, float("inf")), 4)

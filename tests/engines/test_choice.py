@@ -1,5 +1,7 @@
 """Which engine is chosen, what it is told, and what happens when its budget is used up."""
 
+from dataclasses import replace
+
 import made_sets
 import numpy as np
 import pytest
@@ -131,8 +133,11 @@ def test_unknown_names_are_refused():
 def test_a_new_line_of_the_registry_is_chosen_by_what_it_can_do(monkeypatch):
     training_set = separable(8, 2)
     mixed = EngineSettings(limits=np.array([[0.5, 2.0], [0.0, np.inf]]))
-    assert choose_engine("auto", training_set, mixed).name == "none"
+    assert choose_engine("auto", training_set, mixed).name == "gap"
     able = Abilities(limited_ranges=True, mixed_ranges=True)
+    unable = replace(REGISTRY["gap"].abilities, mixed_ranges=False)
+    monkeypatch.setitem(REGISTRY, "gap", replace(REGISTRY["gap"], abilities=unable))
+    assert choose_engine("auto", training_set, mixed).name == "none"
     monkeypatch.setitem(REGISTRY, "made-up", Registered("milp.engine:MilpEngine", able))
     assert choose_engine("auto", training_set, mixed).name == "made-up"
     assert choose_engine("made-up", training_set, mixed).name == "made-up"

@@ -173,10 +173,14 @@ def test_groups_are_for_limited_ranges():
     assert clf.certify(POINTS).strong.all()
 
 
-def test_a_mixture_of_free_and_limited_features_is_a_clear_error():
-    clf = RescaleInvariantSVC(scale_range=[(1, 1), (0, np.inf)]).fit(ROWS, LABELS)
-    with pytest.raises(NotAvailableError, match="no engine for such a mixture"):
-        clf.certify(POINTS)
+def test_free_and_frozen_features_are_certified_side_by_side():
+    """One feature free and one frozen are all ratios of two factors: with a hard margin that is every rescaling."""
+    for ranges in ([(1, 1), (0, np.inf)], [(0, np.inf), (1, 1)]):
+        clf = RescaleInvariantSVC(scale_range=ranges).fit(ROWS, LABELS)
+        verdicts = clf.certify(POINTS)
+        assert verdicts.code.tolist() == [0, 1, -1]
+        assert verdicts.status.tolist() == ["certified"] * 3
+        assert clf.rescaling_radius(POINTS)[1:].tolist() == [[np.inf, np.inf]] * 2
 
 
 def test_the_invariance_of_soft_margins_is_refused():

@@ -10,7 +10,7 @@ from rescaleinv.engines.branch.leaves import Pair
 
 
 class Split(NamedTuple):
-    """How a part is split: by a "factor" (of a group, at ``at``), the "sign" of a weight, or the state of a "row"."""
+    """How a part is split: by a "factor" (of a group) or the "scale", at ``at``, a weight's "sign", the state of a "row"."""
 
     kind: str
     which: int
@@ -37,6 +37,8 @@ class Decision:
     cover : list of Split and Pair, or None
         The proof that all rescalings of the range give that label: splits before what they split into, in the order in
         which the checker makes the parts, and for each part that is not split the pair that settles it.
+    own : ProvedLabel or None
+        Where the parts of the cover are of relative factors: the label at the given scaling, which it needs.
     positive, negative : ProvedLabel or None
         Rescalings of the range with these labels. A point that has both is neutral.
     reason : str
@@ -49,6 +51,7 @@ class Decision:
     cover: list[Split | Pair] | None = None
     positive: ProvedLabel | None = None
     negative: ProvedLabel | None = None
+    own: ProvedLabel | None = None
     reason: str = ""
     n_parts: int = 0
 
@@ -65,7 +68,8 @@ class Decision:
         """All pairs that the proof rests on."""
         if self.positive is not None and self.negative is not None:
             return [self.positive.pair, self.negative.pair]
-        return [entry for entry in self.cover or () if isinstance(entry, Pair)]
+        found = [entry for entry in self.cover or () if isinstance(entry, Pair)]
+        return found if self.own is None else [self.own.pair, *found]
 
     @property
     def least_slack(self) -> float:

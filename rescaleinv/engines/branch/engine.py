@@ -62,7 +62,7 @@ class _Decider:
             except CertificateError as error:
                 return Decision(decision.label, reason=str(error), n_parts=decision.n_parts)
         # of a proof only what its certificate needs is kept
-        for proved in (decision.positive, decision.negative):
+        for proved in (decision.positive, decision.negative, decision.own):
             if proved is not None:
                 proved.pairs.clear()
         return decision
@@ -91,7 +91,7 @@ class GapEngine(Engine):
     training_set : TrainingSet
         Must be separable unless there are penalties or a ν.
     scale_range : number, pair, array of pairs, or mapping
-        The range of each factor τ, as in :class:`rescaleinv.RescaleInvariantSVC`; finite and positive.
+        The range of each factor τ, as in :class:`rescaleinv.RescaleInvariantSVC`; free features, (0, inf), beside others.
     groups : sequence or mapping, optional
         Features with the same label share one factor τ: those of one unit, or the columns of one variable.
     penalties : array, optional
@@ -123,6 +123,11 @@ class GapEngine(Engine):
     >>> from rescaleinv.verify import check
     >>> check(verdicts.certificate(0).to_json()), check(verdicts.certificate(1).to_json())
     ('neutral within the range', 'strongly positive within the range')
+
+    Any factor of the first feature, while the second keeps its scale, says the same as every rescaling of both.
+
+    >>> GapEngine(ts, [(0, float("inf")), (1, 1)]).certify([[-1, 4], [3, 3]]).code
+    array([0, 1], dtype=int8)
     """
 
     def __init__(
@@ -259,7 +264,8 @@ class GapEngine(Engine):
     def radius(self, points: Any, *, ratio: float = 1.01, largest: float = 1000.0) -> FloatArray:
         """For each point [certified κ, refuted κ]: its label holds for all τ in [1/κ, κ], and does not.
 
-        Features whose range is (1, 1) stay frozen; groups are kept. The two are nearer to each other than ``ratio`` unless
+        Features whose range is (1, 1) stay frozen, all others change by factors up to κ, whatever their range; groups are
+        kept. The two are nearer to each other than ``ratio`` unless
         a limit (``time_limit`` and ``max_parts``, for all ranges that are tried) or ``largest`` was reached: a point that
         keeps its label up to that has infinity as its refuted κ. (With a soft margin a label is refuted where every optimal
         classifier gives the other one; where only some do, neither end moves.)

@@ -34,8 +34,12 @@ class RescalingPool:
         problem = self._problem
         random = np.random.default_rng(0)
         multipliers = problem.given[2].copy()
+        low, high = problem.finite_ends(problem.low, problem.high)
         for _ in range(min(_FIRST_CORNERS, _CORNERS_BY_SIZE // problem.rows.size)):
-            self.add(np.where(random.random(len(problem.low)) < 0.5, problem.low, problem.high), multipliers)
+            corner = np.where(random.random(len(low)) < 0.5, low, high)
+            if not problem.bounded:  # most corners are then SVMs of few features: others are tried as well
+                corner = corner ** random.uniform(0.0, 1.0, len(low))
+            self.add(corner, multipliers)
 
     def add(self, factors: FloatArray, multipliers: FloatArray) -> None:
         """Train at these factors (``multipliers`` are a start and become the answer) and keep the classifier."""

@@ -7,7 +7,7 @@ margins of the rows, their penalties, the lower and the upper bounds of r, the b
 epigraph variable of each group is above its loss at the lower and at the upper end of its range.
 
 With a ν-margin the margin that all rows must have is a variable: v has it as its last entry, rows have a last column of -1,
-and r must add up to a given total.
+and r must add up to a given total. So it is in a part of relative factors, where r need not add up to anything.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ class Rows(NamedTuple):
     """The rows y_i (x_i - α, 1) with their penalties, and what a part of the range says of them.
 
     ``counts``: the margin y_i (v·x_i + t) >= 1 counts, with a penalty ``caps`` where that is finite. ``fixed``: the
-    multiplier is at its cap, so that the cost is linear. The r of a row is between ``floor`` and ``ceiling``. ``total``: of
-    a ν-margin, what r must at least add up to; 0 without, and then ``required`` is 1, otherwise 0.
+    multiplier is at its cap, so that the cost is linear. The r of a row is between ``floor`` and ``ceiling``. ``total``:
+    what multipliers add up to where the margin that rows must have is a variable (else 0; ``required`` is 1, otherwise 0).
+    ``reward``: 1 where Σ r_i counts as a gain; 0 with a ν-margin, where r must at least add up to the total instead.
     """
 
     signed: np.ndarray
@@ -50,6 +51,7 @@ class Rows(NamedTuple):
     ceiling: np.ndarray
     total: float
     required: float
+    reward: float
 
 
 class Box(NamedTuple):
@@ -173,8 +175,9 @@ def first_iterate(rows, box, sign, v, r):
         values[floors + i] = r[i] - rows.floor[i]
         if rows.ceiling[i] < np.inf:
             values[ceilings + i] = rows.ceiling[i] - r[i]
-    values[balance] = sign * nu[n]
-    if rows.total > 0:
+    if sign != 0:
+        values[balance] = sign * nu[n]
+    if rows.reward == 0:
         values[balance + 1] = r.sum() - rows.total
     at_low, at_high = np.zeros(n_groups), np.zeros(n_groups)
     _losses(box, v, nu, at_low, at_high)
@@ -182,17 +185,18 @@ def first_iterate(rows, box, sign, v, r):
     total = np.maximum(at_low, at_high) + 2 * barrier
     values[lows:highs] = total - at_low
     values[highs:] = total - at_high
-    return Iterate(v.copy(), r.copy(), total, values, np.where(_active(rows, n_groups), barrier / values, 0.0))
+    return Iterate(v.copy(), r.copy(), total, values, np.where(_active(rows, sign, n_groups), barrier / values, 0.0))
 
 
 @step
-def _active(rows, n_groups):
-    """Which of the conditions there are."""
+def _active(rows, sign, n_groups):
+    """Which of the conditions there are; where the sign is 0, r need not pull to either side."""
     m = len(rows.caps)
     soft = np.isfinite(rows.caps[0])
     penalties, _, ceilings, balance, _, highs = _sections(m, n_groups)
     active = np.ones(highs + n_groups, np.bool_)
-    active[balance + 1] = rows.total > 0
+    active[balance] = sign != 0
+    active[balance + 1] = rows.reward == 0
     for i in range(m):
         active[i] = rows.counts[i]
         active[penalties + i] = rows.counts[i] and soft
@@ -363,14 +367,15 @@ def _step(rows, box, sign, v, nu, values, duals, target):
             row_pull[i] = -rows.caps[i]
         above, below = values[floors + i], values[ceilings + i]
         r_weight[i] = duals[floors + i] / above + duals[ceilings + i] / below
-        r_pull[i] = -rows.required - target / above + (target / below if rows.ceiling[i] < np.inf else 0.0)
+        r_pull[i] = -rows.reward - target / above + (target / below if rows.ceiling[i] < np.inf else 0.0)
     v_pull, nu_pull = rows.signed.T @ row_pull, np.zeros(size)
     curvature, slopes = _derivatives_of_losses(box, v, nu, values, duals, target, v_pull, nu_pull)
     curvature.of_nu[n] = duals[balance] / values[balance]
     nu_pull[n] -= sign * target / values[balance]
-    if rows.total > 0:
+    if rows.reward == 0:
         curvature.of_nu[n + 1] = duals[balance + 1] / values[balance + 1]
         nu_pull[n + 1] += target / values[balance + 1]
+    if rows.total > 0:
         v_pull[n + 1] -= rows.total
     if n > m and n_groups == n:  # then a system of the size of the rows is the smaller one
         v_step, r_step = _step_by_rows(rows.signed, n, curvature, row_weight, r_weight, v_pull, nu_pull, r_pull)
@@ -392,7 +397,7 @@ def _step(rows, box, sign, v, nu, values, duals, target):
         if rows.ceiling[i] < np.inf:
             changes[ceilings + i] = -r_step[i]
     changes[balance] = sign * nu_step[n]
-    if rows.total > 0:
+    if rows.reward == 0:
         changes[balance + 1] = -nu_step[n + 1]
     low_step, high_step = np.zeros(n_groups), np.zeros(n_groups)
     for j in range(n):
@@ -442,7 +447,7 @@ def _settled(rows, weights, gradients, duals, n_groups):
         if a != 0:
             for j in range(size):
                 rest[j] += a * rows.signed[i, j]
-        error = max(error, abs(scores[i] - rows.required - duals[floors + i] + duals[ceilings + i]))
+        error = max(error, abs(scores[i] - rows.reward - duals[floors + i] + duals[ceilings + i]))
     return (
         error < _SETTLED * max(1.0, np.abs(scores).max())
         and np.abs(rest).max() < _SETTLED * np.abs(gradients).max()
@@ -471,7 +476,8 @@ def _looseness(rows, box, v, nu, duals):
 def best_pair(rows, box, sign, iterate, iterations):
     """Maximise Σ r_i - Σ cost of the rows - Σ losses of the groups over (v, t) and r: the pair that best covers a part.
 
-    With a ν-margin total times the last entry of v takes the place of Σ r_i.
+    With a ν-margin total times the last entry of v takes the place of Σ r_i; with relative factors, where that is the margin
+    that rows must have too, total times what it exceeds 1 by is added.
 
     Starts from an iterate of this part or of a larger one; stops when the value is positive, or clearly can't be.
     """
@@ -479,7 +485,7 @@ def best_pair(rows, box, sign, iterate, iterations):
     n, n_groups = len(box.groups), len(box.low)
     soft = np.isfinite(rows.caps[0])
     penalties, _, _, balance, lows, highs = _sections(m, n_groups)
-    active = _active(rows, n_groups)
+    active = _active(rows, sign, n_groups)
     n_active = active.sum()
     nu = rows.signed.T @ iterate.r
     v, r, total, values, duals = _inherited(rows, box, iterate, nu, active)
@@ -518,7 +524,9 @@ def best_pair(rows, box, sign, iterate, iterations):
         # the value of what there is now, and the bound by the relaxed classifier
         margins = rows.signed @ v
         losses = np.maximum(at_low, at_high).sum()
-        gain = rows.total * v[size - 1] if rows.total > 0 else r.sum()
+        gain = rows.reward * r.sum()
+        if rows.total > 0:
+            gain += rows.total * (v[size - 1] - rows.reward)
         now, smooth = gain - losses, gain - total.sum()
         for i in range(m):
             if rows.counts[i] and soft:

@@ -15,16 +15,24 @@ where w must not have the sign of d v_j + ν_j. A pair (v, t), r for which it do
 
 With a ν-margin, where rows must have a margin ρ that is found and not given, and Σ a_i is given, a pair has one more number
 q, which takes the place of 1 in e_i; Σ r_i must be at least Σ a_i, and Σ a_i q stands on the left instead of Σ r_i.
+
+Where d has no upper bound each v_j must be 0, or against the sign of the weight, and the upper end counts as 0; where d
+comes to 0, so it is with ν_j and the lower end. Hard margins and ν-margins, on which a common factor of all d has no
+influence, have Σ a_i (or the margin ρ) of any size then. In *relative* parts multipliers and d are divided by it: the relative factor
+of a group is d times the scale, which is between bounds of its own; that of a group with any factor has its own bounds at
+once. The left side is Σ r_i + Σ a_i (q - 1), and what is excluded is f = 0, so that r need not pull to one side.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from rescaleinv._util.types import FloatArray
+from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.engines.branch import interior_point, svm_kernel
 from rescaleinv.engines.branch.fewer_rows import FewerRows
 from rescaleinv.engines.branch.problem import CAPPED, FREE, ON, IntStates, LimitedProblem
@@ -42,21 +50,70 @@ _GUESSES = 3
 # The caps of each class must add up to so much more than a ν-margin needs; and where its relaxation starts, multipliers are
 # this share of what is to spare from their bounds.
 _LEAST_SPARE, _FAR, _INSIDE = 1e-6, 0.3, 0.01
+# Where there is no bound the relaxation has one of these, the next where what it finds is not true without; and at least so
+# far from the other end.
+_NEAR_0, _APART = (1e-6, 1e-9, 1e-12), 1e-3
+# Prices ν of features whose factor comes to 0 that are nearer to 0 than this, relative to their terms, are made 0.
+_NEARLY_0 = 1e-9
+
+
+def in_place_of_none(low: Any, high: Any, centre: Any = 1.0, near: float = _NEAR_0[0]) -> tuple[Any, Any]:
+    """Numbers, or arrays of them, for floats to compute with where there is no bound: where low is 0 or high infinite."""
+    apart = _APART * near / _NEAR_0[0]
+    return (
+        np.where(low > 0, low, np.minimum(near * centre, apart * high)),
+        np.where(np.isfinite(high), high, np.maximum(centre / near, low / apart)),
+    )
+
+
+class Scale(NamedTuple):
+    """Bounds of the scale that makes factors relative; ``free``: groups whose relative factors have their own bounds."""
+
+    least: float
+    most: float
+    free: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A part of the range: factors within [low, high] (one per group), signs of weights, states of rows."""
+    """A part of the range: factors within [low, high] (one per group), signs of weights, states of rows.
+
+    ``scale``, of a part of relative factors only, has the bounds of the scale, and which groups have no use for it.
+    """
 
     low: FloatArray
     high: FloatArray
     signs: IntStates
     states: IntStates
+    scale: Scale | None = None
 
     @classmethod
-    def whole(cls, problem: LimitedProblem, low: FloatArray, high: FloatArray) -> Part:
+    def whole(cls, problem: LimitedProblem, low: FloatArray, high: FloatArray, *, relative: bool = False) -> Part:
         n_rows, n_features = problem.rows.shape
-        return cls(low, high, np.zeros(n_features, np.int64), np.zeros(n_rows, np.int64))
+        scale = Scale(0.0, np.inf, problem.free) if relative else None
+        return cls(low, high, np.zeros(n_features, np.int64), np.zeros(n_rows, np.int64), scale)
+
+    @property
+    def ends(self) -> tuple[FloatArray, FloatArray]:
+        """Between which d of each group is, relative where it is."""
+        if self.scale is None:
+            return self.low, self.high
+        least, most, free = self.scale
+        with np.errstate(invalid="ignore"):  # 0 times infinity is not used
+            return np.where(free, self.low, self.low * least), np.where(free, self.high, self.high * most)
+
+    def finite_ends(self, problem: LimitedProblem, near: float = _NEAR_0[0]) -> tuple[FloatArray, FloatArray]:
+        """``ends``, with others in their place where there is no bound: for floats to compute with."""
+        return in_place_of_none(*self.ends, problem.centre, near)
+
+    @property
+    def bounded(self) -> bool:
+        low, high = self.ends
+        return bool(low.min() > 0 and np.isfinite(high).all())
+
+    def with_scale(self, least: float, most: float) -> Part:
+        assert self.scale is not None
+        return replace(self, scale=self.scale._replace(least=least, most=most))
 
     def with_factor(self, group: int, low: float, high: float) -> Part:
         lows, highs = self.low.copy(), self.high.copy()
@@ -79,6 +136,7 @@ class Pair:
     """(v, t) and r, in the units of the problem; t is the value at the point, q the margin that rows must have.
 
     ``slack``: by how much the inequality fails, relative to the sizes of its terms, in the part that the pair settles.
+    ``vanishing``: the features whose ν must be 0, exactly.
     """
 
     v: FloatArray
@@ -86,6 +144,7 @@ class Pair:
     r: FloatArray
     slack: float = 0.0
     q: float = 1.0
+    vanishing: tuple[int, ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -178,43 +237,80 @@ class PointProblem:
 
     def margin(self, part: Part, pair: Pair) -> tuple[float, Pair]:
         """By how much the inequality fails (positive: the part is settled), surely; and the pair, made strictly valid."""
-        problem, states = self.problem, part.states
-        v, t, r, q = pair.v, pair.t, pair.r, pair.q
+        problem, states, relative = self.problem, part.states, part.scale is not None
+        low, high = (end[problem.groups] for end in part.ends)
+        v, t, r, q = np.where(np.isinf(high) & (part.signs * pair.v >= 0), 0.0, pair.v), pair.t, pair.r, pair.q
         n = len(v)
         margins = self.signed[:, : n + 1] @ np.append(v, t)
         counts = (states == FREE) | (states == ON)
         if not problem.soft:
             least = float(margins.min(where=counts, initial=np.inf))
-            if least <= 0:
+            if relative:
+                q = min(least - _SPARE * float(np.abs(margins).max()), max(q, 1.0))
+            elif least <= 0:
                 return -np.inf, pair
-            scale = (1 + _SPARE) / least if least < np.inf else 1.0
-            v, t, margins = v * scale, t * scale, margins * scale
+            else:
+                scale = (1 + _SPARE) / least if least < np.inf else 1.0
+                v, t, margins = v * scale, t * scale, margins * scale
         floor, ceiling = self.bounds(states, problem.caps)
-        r = np.clip(r, floor, ceiling)
+        r, vanishing = self._with_vanishing(np.clip(r, floor, ceiling), low == 0, part.signs, floor, ceiling)
         nu = self.signed[:, : n + 1].T @ r
-        if self.sign * nu[n] < 0 or (problem.total > 0 and r.sum() < problem.total):
+        if len(vanishing):
+            terms = np.abs(self.signed[:, vanishing]).T @ np.abs(r)
+            if (np.abs(nu[vanishing]) > _NEARLY_0 * terms).any():
+                return -np.inf, pair
+            nu[vanishing] = 0.0
+        if (part.signs * nu[:-1] > 0)[low == 0].any() or (r < floor).any() or (r > ceiling).any():
+            return -np.inf, pair
+        if not relative and (self.sign * nu[n] < 0 or (problem.total > 0 and r.sum() < problem.total)):
             return -np.inf, pair
         at = np.zeros((2, len(part.low)))
-        for end, factor in zip(at, (part.low, part.high), strict=True):
-            d = factor[problem.groups]
+        for end, d in zip(at, (low, high), strict=True):
+            bounded = (d > 0) & np.isfinite(d)
+            d = np.where(bounded, d, 1.0)
             x = d * v + nu[:-1]
-            np.add.at(end, problem.groups, np.where(part.signs * x < 0, 0.0, x * x / (4 * d)))
+            np.add.at(end, problem.groups, np.where(bounded & (part.signs * x >= 0), x * x / (4 * d), 0.0))
         losses = float(at.max(axis=0).sum())
         costs = 0.0
         if problem.soft:
             missing = np.where(counts, np.maximum(q - margins, 0), np.where(states == CAPPED, q - margins, 0.0))
             costs = float(problem.caps @ missing)
         gain, size_of_gain = float(r.sum()), float(np.abs(r).sum())
-        if problem.total > 0:
+        if relative:
+            total = problem.relative_total
+            gain, size_of_gain = gain + total * (q - 1), size_of_gain + total * (1 + abs(q))
+        elif problem.total > 0:
             gain = problem.total * q
             size_of_gain = abs(gain)
         sizes = size_of_gain + losses + abs(costs)
         # rounding in ν, which is squared: what the terms that cancel in it could have done
-        unsure = float(
-            np.abs(self.signed).T.dot(np.abs(r))[:n] @ (np.abs(v) + np.abs(nu[:-1]) / part.low[problem.groups])
-        )
+        per_low = np.abs(nu[:-1]) / np.where(low > 0, low, np.inf)
+        unsure = float(np.abs(self.signed).T.dot(np.abs(r))[:n] @ (np.abs(v) + per_low))
         surely = gain - losses - costs - _SURE * sizes - 1e-13 * unsure
-        return surely, Pair(v, t, r, surely / sizes if sizes > 0 else 0.0, q)
+        return surely, Pair(v, t, r, surely / sizes if sizes > 0 else 0.0, q, tuple(vanishing.tolist()))
+
+    def _with_vanishing(
+        self, r: FloatArray, comes_to_0: npt.NDArray[np.bool_], signs: IntStates, floor: FloatArray, ceiling: FloatArray
+    ) -> tuple[FloatArray, IntArray]:
+        """r with ν_j = 0, as floats have it, where d_j comes to 0 and ν_j is not against the sign; and which these are.
+
+        Those r_i change that are furthest from their bounds. The sum of a ν-margin stays.
+        """
+        n = len(comes_to_0)
+        if not comes_to_0.any():
+            return r, np.zeros(0, np.int64)
+        columns = self.signed[:, :n]
+        nu, sizes = columns.T @ r, np.abs(columns).T @ np.abs(r)
+        vanishing = np.flatnonzero(comes_to_0 & (signs * nu >= -_NEARLY_0 * sizes))
+        if len(vanishing):
+            table = columns[:, vanishing]
+            wanted = -nu[vanishing]
+            if self.problem.total > 0:
+                table, wanted = np.column_stack([table, np.ones(len(r))]), np.append(wanted, 0.0)
+            room = np.minimum(np.minimum(r - floor, ceiling - r), np.abs(r).max())
+            change = np.linalg.lstsq((table * room[:, None]).T, wanted, rcond=1e-12)[0]
+            r = r + room * change
+        return r, vanishing
 
     def at(self, factors: FloatArray, multipliers: FloatArray) -> tuple[float, list[Pair]]:
         """The decision value at one rescaling, and pairs that prove its sign: of the SVM, and of the SVM made to err.
@@ -261,7 +357,7 @@ class PointProblem:
 
     def prepare(self, low: FloatArray, high: FloatArray) -> None:
         """For relaxations of parts of this range: with fewer rows, where that pays."""
-        self._use(FewerRows.of(self.problem, low, high))
+        self._use(FewerRows.of(self.problem, *self.problem.finite_ends(low, high)))
 
     def _use(self, fewer: FewerRows | None) -> None:
         start = None if fewer is None else fewer.start(self._start[1], self.problem.labels)
@@ -270,17 +366,41 @@ class PointProblem:
             self.fewer = fewer
             self._of_fewer = fewer.rows(self.signed, self.problem.caps), start
 
+    @cached_property
+    def _with_margin(self) -> FloatArray:
+        """``signed`` with a column for the margin that rows must have."""
+        n = self.problem.rows.shape[1]
+        return np.ascontiguousarray(np.column_stack([self.signed[:, : n + 1], -np.ones(len(self.signed))]))
+
     def relax(self, part: Part, start: interior_point.Iterate | None = None) -> Relaxed:
         """The best pair of a part by an interior-point method, from where it ended in a larger part."""
+        if part.scale is not None:
+            v, r = self._start
+            first = v if self.problem.total > 0 else np.append(v, 1.0), r
+            return self._relax_all(self._with_margin, part, first, start)
         for _ in range(_GUESSES):
             if self.fewer is None:
                 break
             relaxed = self._relax_fewer(self.fewer, part, start)
             if relaxed is not None:
                 return relaxed
-        caps = self.problem.caps
-        best = self._best_pair(self.signed, caps, part.states, part, (self._start[0], self._start[1]), start)
-        return self._relaxed(part, best, best.r, best.of_rows)
+        return self._relax_all(self.signed, part, self._start, start)
+
+    def _relax_all(
+        self,
+        signed: FloatArray,
+        part: Part,
+        first: tuple[FloatArray, FloatArray],
+        start: interior_point.Iterate | None,
+    ) -> Relaxed:
+        """``relax`` with all rows."""
+        for near in _NEAR_0:
+            best = self._best_pair(signed, self.problem.caps, part.states, part, first, start, near)
+            relaxed = self._relaxed(part, best, best.r, best.of_rows)
+            if relaxed.value > 0 or not best.value > 0 or part.bounded:
+                break
+            start = None
+        return relaxed
 
     def _relax_fewer(self, fewer: FewerRows, part: Part, start: interior_point.Iterate | None) -> Relaxed | None:
         """``relax`` with fewer rows; None where all rows say something else of what was found."""
@@ -304,27 +424,34 @@ class PointProblem:
         part: Part,
         first: tuple[FloatArray, FloatArray],
         start: interior_point.Iterate | None,
+        near: float = _NEAR_0[0],
     ) -> interior_point.BestPair:
         counts = (states == FREE) | (states == ON)
         floor, ceiling = self.bounds(states, caps)
-        total = self.problem.total
-        required = 0.0 if total > 0 else 1.0
-        rows = interior_point.Rows(signed, caps, counts, states == CAPPED, floor, ceiling, total, required)
-        box = interior_point.Box(self.problem.groups, part.low, part.high, part.signs)
+        relative = part.scale is not None
+        total = self.problem.relative_total if relative else self.problem.total
+        required, reward = 0.0 if total > 0 else 1.0, 1.0 if relative or total == 0 else 0.0
+        rows = interior_point.Rows(signed, caps, counts, states == CAPPED, floor, ceiling, total, required, reward)
+        box = interior_point.Box(self.problem.groups, *part.finite_ends(self.problem, near), part.signs)
+        sign = 0.0 if relative else self.sign
         if start is not None and len(start.r) == len(signed):
-            best = interior_point.best_pair(rows, box, self.sign, start, _ITERATIONS)
+            best = interior_point.best_pair(rows, box, sign, start, _ITERATIONS)
             if np.isfinite(best.value):  # else rounding has put it outside
                 return best
-        begin = interior_point.first_iterate(rows, box, self.sign, *first)
-        return interior_point.best_pair(rows, box, self.sign, begin, _ITERATIONS)
+        begin = interior_point.first_iterate(rows, box, sign, *first)
+        return interior_point.best_pair(rows, box, sign, begin, _ITERATIONS)
 
     def _relaxed(self, part: Part, best: interior_point.BestPair, r: FloatArray, of_rows: FloatArray) -> Relaxed:
         n = self.problem.rows.shape[1]
-        pair = Pair(best.v[:n], float(best.v[n]), r, q=float(best.v[n + 1]) if self.problem.total > 0 else 1.0)
+        pair = Pair(best.v[:n], float(best.v[n]), r, q=float(best.v[n + 1]) if len(best.v) > n + 1 else 1.0)
         value = float(best.value)
         of_rows = np.nan_to_num(np.where(part.states == FREE, of_rows, 0.0))
         if value > 0:
-            value, better = self.margin(part, pair)
+            tried = [pair]
+            if part.scale is not None and not part.bounded:  # what must vanish may do so only if all of it does
+                nothing = np.zeros_like
+                tried += [replace(pair, r=nothing(r)), Pair(nothing(pair.v), 0.0, r, q=0.0)]
+            value, better = max((self.margin(part, one) for one in tried), key=lambda found: found[0])
             pair = better if value > 0 else pair
         return Relaxed(
             value, pair, best.weights, best.gradients, of_rows, np.nan_to_num(best.of_features), best.iterate

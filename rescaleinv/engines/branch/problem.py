@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +24,9 @@ FREE, OUT, ON, CAPPED = 0, 1, 2, 3
 _COARSE = 1e-3
 # Factors beyond this, or below its inverse, are squared to numbers that floats do not hold in sums.
 _LARGEST_FACTOR = 1e50
+# Where d has no bound, SVMs are trained with d up to this times its centre, and down to its inverse: floats do not hold much
+# more.
+_FURTHEST = 1e5
 # Beyond so many rows libsvm finds the first soft margin.
 _MANY_ROWS = 300
 # Multipliers of a general solver this near to a bound, relative to the cap, are at it.
@@ -67,7 +71,7 @@ class LimitedProblem:
         penalties: FloatArray | None = None,
         nu: NuMargin | None = None,
     ) -> LimitedProblem:
-        """For ranges of τ (n, 2), all finite and positive, and one penalty per row or a ν (None: a hard margin)."""
+        """For ranges of τ (n, 2), from 0 and to infinity too, and one penalty per row or a ν (None: a hard margin)."""
         groups = np.arange(training_set.n_features) if groups is None else groups
         n_groups = int(groups.max()) + 1
         first = np.array([int(np.flatnonzero(groups == g)[0]) for g in range(n_groups)])
@@ -77,16 +81,11 @@ class LimitedProblem:
                     f"features {first[g]} and {j} are of one group and share one factor, but have the ranges "
                     f"{tuple(ranges[first[g]].tolist())} and {tuple(ranges[j].tolist())}; give them one range"
                 )
-        free = np.flatnonzero((ranges[:, 0] <= 0) | np.isinf(ranges[:, 1]))
-        if free.size:
+        ends = ranges[(ranges > 0) & np.isfinite(ranges)]
+        if ends.max(initial=1.0) > _LARGEST_FACTOR or ends.min(initial=1.0) < 1 / _LARGEST_FACTOR:
             raise InputError(
-                f"feature(s) {', '.join(map(str, free[:5]))} may be rescaled without limit, others not: there is no engine "
-                "for such a mixture. Give every feature a finite range, such as (1e-3, 1e3), or scale_range=None"
-            )
-        if ranges.max() > _LARGEST_FACTOR or ranges.min() < 1 / _LARGEST_FACTOR:
-            raise InputError(
-                f"factors up to {max(float(ranges.max()), 1 / float(ranges.min())):g} are in the scale range; "
-                f"{_LARGEST_FACTOR:g} is the most. scale_range=None is every rescaling"
+                f"factors up to {max(float(ends.max()), 1 / float(ends.min())):g} are in the scale range; "
+                f"{_LARGEST_FACTOR:g} is the most that is finite. (0, inf) is every factor"
             )
         # a common factor of all features is a change of C and nothing else
         varies = training_set.conditioned.any(axis=0)
@@ -113,7 +112,7 @@ class LimitedProblem:
             caps,
             groups.astype(np.int64),
             1 / limits[:, 1] ** 2,
-            1 / limits[:, 0] ** 2,
+            np.where(limits[:, 0] > 0, 1 / np.where(limits[:, 0] > 0, limits[:, 0], 1.0) ** 2, np.inf),
             shift,
             penalties,
             nu,
@@ -124,6 +123,50 @@ class LimitedProblem:
     @property
     def soft(self) -> bool:
         return bool(np.isfinite(self.caps[0]))
+
+    @cached_property
+    def exact_rows(self) -> list[list[Fraction]]:
+        """The rows as certificates state them."""
+        return [self.training_set.exact_point(row) for row in self.training_set.features]
+
+    @property
+    def bounded(self) -> bool:
+        """Whether no factor may be as small or as large as one likes."""
+        return bool(self.low.min() > 0 and np.isfinite(self.high).all())
+
+    @cached_property
+    def free(self) -> npt.NDArray[np.bool_]:
+        """The groups with any factor."""
+        return (self.low == 0) & np.isinf(self.high)
+
+    @cached_property
+    def centre(self) -> FloatArray:
+        """The d of a group with any factor that makes its features as large as the others are; 1 for other groups."""
+        spread = np.zeros(len(self.low))
+        np.maximum.at(spread, self.groups, self.rows.std(axis=0))
+        others = spread[~self.free & (spread > 0)]
+        others = spread[spread > 0] if not len(others) else others
+        size = float(np.median(others)) if len(others) else 1.0
+        return np.where(self.free & (spread > 0), (spread / size) ** 2, 1.0)
+
+    def finite_ends(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Ends of factors for SVMs to be trained at: those that are given, or as far as floats go."""
+        return (
+            np.where(low > 0, low, np.minimum(np.minimum(self.centre, 1.0) / _FURTHEST, high)),
+            np.where(np.isfinite(high), high, np.maximum(np.maximum(self.centre, 1.0) * _FURTHEST, low)),
+        )
+
+    @property
+    def has_scale(self) -> bool:
+        """Whether a common factor of all features changes anything: with penalties, not with other margins."""
+        return self.penalties is not None
+
+    @cached_property
+    def relative_total(self) -> float:
+        """What multipliers add up to in parts of relative factors; these are then d at the given scaling, or nearly so."""
+        if self.total > 0:
+            return self.total
+        return float(2.0 ** np.rint(np.log2(self.given[2].sum())))
 
     @cached_property
     def svm_rows(self) -> svm_kernel.SvmRows:

@@ -13,7 +13,7 @@ from rescaleinv.engines.branch import svm_kernel
 from rescaleinv.engines.branch.decision import Decision, ProvedLabel, Split
 from rescaleinv.engines.branch.flips import RescalingPool
 from rescaleinv.engines.branch.interior_point import Iterate
-from rescaleinv.engines.branch.leaves import Pair, Part, PointProblem, Relaxed
+from rescaleinv.engines.branch.leaves import Pair, Part, PointProblem, Relaxed, in_place_of_none
 from rescaleinv.engines.branch.problem import CAPPED, ON, OUT, LimitedProblem
 
 # A rescaling with the other label is wanted with a decision value this far on that side, relative to the given one: a plain
@@ -37,8 +37,12 @@ _MIDDLE = 0.3
 # Where many ranges are tried, one is given up when after so many parts so many times what is settled is a smaller share of
 # the whole than what is gone of the limits.
 _PARTS_TO_JUDGE_BY, _HOPE = 60, 3.0
-# Ranges of factors shorter than this ratio are not split any more.
-_SHORTEST = 1 + 1e-9
+# Where factors have no bounds and a common one of all has no influence, parts of the factors as they are may take this share
+# of the limits before parts of relative factors are tried.
+_SHARE_BEFORE_RELATIVE = 0.3
+# Ranges of factors shorter than this ratio are not split any more, nor those without an end that begin beyond this factor,
+# or its inverse.
+_SHORTEST, _FURTHEST = 1 + 1e-9, 1e14
 
 
 @dataclass(eq=False)
@@ -183,6 +187,7 @@ class PointSearch:
         """A rescaling of the range whose label is not ``label``, by walking from corner to corner, and its proof."""
         problem = self.problem
         label = self.label if label is None else label
+        low, high = self.problem.finite_ends(low, high)
         factors, multipliers = np.clip(start, low, high), problem.given[2].copy()
         least = svm_kernel.search(
             problem.svm_rows,
@@ -242,7 +247,14 @@ class PointSearch:
             other = self.walks_again(self.ones, low, high, budget)
             if other is None:
                 return self.open("more rows and features than its range can be split for", budget)
-        return self.neutral(other) if other is not None else self.cover(low, high, budget)
+        if other is not None:
+            return self.neutral(other)
+        if self.problem.bounded or self.problem.has_scale:
+            return self.cover(low, high, budget)
+        first = budget.share(_SHARE_BEFORE_RELATIVE)
+        decision = self.cover(low, high, first)
+        budget.parts += first.parts
+        return decision if decision.decided else self.cover(low, high, budget, relative=True)
 
     def _decide_without_own_label(self, low: FloatArray, high: FloatArray) -> Decision:
         negative = self.walk(self.ones, low, high, _RESTARTS_FIRST, label=1)
@@ -252,18 +264,24 @@ class PointSearch:
         return Decision(self.label, reason=self.without_own_label())
 
     def settled_at_once(self, low: FloatArray, high: FloatArray) -> Decision | None:
-        """The decision where the given SVM's own pair settles the whole range."""
+        """The decision where the given SVM's own pair, or the best pair of relative factors, settles the whole range."""
         assert self.own is not None
+        if not (np.isfinite(high).all() and low.min() > 0) and not self.problem.has_scale and self.question.relaxable:
+            relaxed = self.question.relax(Part.whole(self.problem, low, high, relative=True))
+            if relaxed.value > 0:
+                return Decision(self.label, cover=[relaxed.pair], own=self.own, n_parts=1)
         margin, pair = self.question.best_of(Part.whole(self.problem, low, high), self.own.pairs)
         return Decision(self.label, cover=[pair], n_parts=1) if margin > 0 else None
 
-    def cover(self, low: FloatArray, high: FloatArray, budget: Budget, *, one_of_many: bool = False) -> Decision:
+    def cover(
+        self, low: FloatArray, high: FloatArray, budget: Budget, *, one_of_many: bool = False, relative: bool = False
+    ) -> Decision:
         """Branch and bound, depth first, with walks to the other label from the relaxed solutions.
 
         Where the range is ``one_of_many`` that are tried, it is given up as soon as it seems too much for the budget, and
-        there is no long search for another label.
+        there is no long search for another label. ``relative``: in parts of relative factors (see ``leaves``).
         """
-        root = _Node(Part.whole(self.problem, low, high))
+        root = _Node(Part.whole(self.problem, low, high, relative=relative))
         waiting: list[tuple[_Node, Iterate | None]] = [(root, None)]
         settled = 0.0
         self.question.prepare(low, high)
@@ -281,12 +299,13 @@ class PointSearch:
             if one_of_many and budget.parts >= _PARTS_TO_JUDGE_BY and _HOPE * settled < budget.share_of_either:
                 return self.open(f"{budget.parts} parts of the range", budget)
             relaxed_factors = self._factors(node.part, relaxed)
+            somewhere = self._own_factors(node.part, relaxed_factors)
             if budget.parts <= _WALKS_FIRST or budget.parts % _WALK_EVERY == 0:
                 if node is root and not one_of_many:
-                    other = self.walks_again(relaxed_factors, low, high, budget)
+                    other = self.walks_again(somewhere, low, high, budget)
                 else:
                     restarts = _RESTARTS_LATER * (budget.parts % _RESTART_EVERY == 0)
-                    other = self.walk(relaxed_factors, low, high, restarts, polish=restarts > 0, seed=budget.parts)
+                    other = self.walk(somewhere, low, high, restarts, polish=restarts > 0, seed=budget.parts)
                 if other is not None:
                     return self.neutral(other, budget.parts)
             if not self._split(node, relaxed, relaxed_factors):
@@ -296,7 +315,8 @@ class PointSearch:
                     continue
                 return self.open("parts of the range that can't be split any further", budget)
             waiting.extend((child, relaxed.iterate) for child in node.children)
-        return Decision(self.label, cover=root.records(), n_parts=budget.parts)
+        label = self.own if relative else None
+        return Decision(self.label, cover=root.records(), own=label, n_parts=budget.parts)
 
     def open(self, stopped: str, budget: Budget) -> Decision:
         """The decision where neither was found, with what is known."""
@@ -317,21 +337,36 @@ class PointSearch:
         return Decision(self.label, reason=reason, n_parts=budget.parts)
 
     def _factors(self, part: Part, relaxed: Relaxed) -> FloatArray:
-        """The factors d = μ/w of the relaxed classifier, as far as they make sense."""
-        n_groups = len(part.low)
+        """The factors d = μ/w of the relaxed classifier, as far as they make sense; relative ones in such a part."""
+        low, high = part.finite_ends(self.problem)
         w, mu = relaxed.weights, relaxed.gradients
-        products = np.bincount(self.problem.groups, np.abs(mu * w), n_groups)
-        squares = np.bincount(self.problem.groups, w * w, n_groups)
-        middle = np.sqrt(part.low * part.high)
+        products = np.bincount(self.problem.groups, np.abs(mu * w), len(low))
+        squares = np.bincount(self.problem.groups, w * w, len(low))
+        middle = np.sqrt(low) * np.sqrt(high)
         with np.errstate(divide="ignore", invalid="ignore"):
             factors = np.where(squares > 1e-18 * squares.max(initial=0.0), products / squares, middle)
-        return np.clip(np.where(np.isfinite(factors), factors, middle), part.low, part.high)
+        return np.clip(np.where(np.isfinite(factors), factors, middle), low, high)
+
+    def _own_factors(self, part: Part, factors: FloatArray) -> FloatArray:
+        """Factors of the range to which relative ones belong: the middle one of those with a scale has its middle value."""
+        if part.scale is None:
+            return factors
+        low, high = self.problem.finite_ends(part.low, part.high)
+        scaled = ~part.scale.free
+        scales = factors[scaled] / (np.sqrt(low) * np.sqrt(high))[scaled]
+        scale = float(np.median(scales)) if len(scales) else float(np.median(factors))
+        return factors / scale
 
     def _split(self, node: _Node, relaxed: Relaxed, factors: FloatArray) -> bool:
         """Split where the relaxation is loosest: a row neither out nor on, a factor that is two, a weight of two signs."""
         part = node.part
-        low, high = part.low, part.high
-        of_groups = np.bincount(self.problem.groups, relaxed.of_features, len(low)) * (high > low * _SHORTEST)
+        low, high = part.finite_ends(self.problem)
+        splittable = (
+            (high > low * _SHORTEST)
+            & (high * _FURTHEST > self.problem.centre)
+            & (low < _FURTHEST * self.problem.centre)
+        )
+        of_groups = np.bincount(self.problem.groups, relaxed.of_features, len(low)) * splittable
         d_low, d_high = low[self.problem.groups], high[self.problem.groups]
         w, mu = relaxed.weights, relaxed.gradients
         outside = (mu - d_low * w) * (mu - d_high * w) / (d_low + d_high)  # of the cone of all d w
@@ -339,18 +374,16 @@ class PointSearch:
         looseness = [of_groups.max(initial=0.0), of_signs.max(initial=0.0), relaxed.of_rows.max(initial=0.0)]
         kind = int(np.argmax(looseness))
         if not looseness[kind] > 0:
-            widest = int(np.argmax(high / low))
-            if high[widest] <= low[widest] * _SHORTEST:
+            widest = int(np.argmax(np.where(splittable, high / low, 0.0)))
+            if not splittable[widest]:
                 return False
             kind, of_groups = 0, (np.arange(len(low)) == widest).astype(float)
         parts: list[Part]
         if kind == 0:
-            group = int(np.argmax(of_groups))
-            length = np.log(high[group] / low[group])
-            position = np.clip(np.log(factors[group] / low[group]), _MIDDLE * length, (1 - _MIDDLE) * length)
-            at = float(low[group] * np.exp(position))
-            node.split = Split("factor", group, at)
-            parts = [part.with_factor(group, low[group], at), part.with_factor(group, at, high[group])]
+            found = self._split_factor(part, int(np.argmax(of_groups)), factors)
+            if found is None:
+                return False
+            node.split, parts = found
         elif kind == 1:
             feature = int(np.argmax(of_signs))
             node.split = Split("sign", feature)
@@ -362,3 +395,26 @@ class PointSearch:
             parts = [part.with_state(row, state) for state in states]
         node.children = [_Node(one, node.weight / len(parts)) for one in parts]
         return True
+
+    def _split_factor(self, part: Part, group: int, factors: FloatArray) -> tuple[Split, list[Part]] | None:
+        """Split the range of a group where its factor is, or that of the scale if that is the longer one; None: too far."""
+        low, high, centre = part.low[group], part.high[group], self.problem.centre[group]
+        own_low, own_high = in_place_of_none(low, high, centre)
+        factor = float(factors[group])
+        if part.scale is not None and not part.scale.free[group]:
+            least, most, _ = part.scale
+            scale_low, scale_high = in_place_of_none(least, most)
+            if scale_high / scale_low > own_high / own_low and least < _FURTHEST and most > 1 / _FURTHEST:
+                at = _between(factor / np.sqrt(own_low * own_high), scale_low, scale_high)
+                return Split("scale", 0, at), [part.with_scale(least, at), part.with_scale(at, most)]
+            factor /= np.sqrt(scale_low * scale_high)
+        if low > _FURTHEST * centre or high * _FURTHEST < centre or not low < high:
+            return None
+        at = _between(factor, own_low, own_high)
+        return Split("factor", group, at), [part.with_factor(group, low, at), part.with_factor(group, at, high)]
+
+
+def _between(value: float, low: float, high: float) -> float:
+    """The value, but not too near to the ends."""
+    length = np.log(high / low)
+    return float(low * np.exp(np.clip(np.log(value / low), _MIDDLE * length, (1 - _MIDDLE) * length)))

@@ -79,7 +79,9 @@ def test_lies_about_covers_are_refused(certificates):
         refused(lie, "does not fail|outside")
     for lie_range, match in (
         ({"rescalings": [["2", "3"]]}, "does not contain 1"),
-        ({"rescalings": [["0", "3"]]}, "does not contain 1"),
+        ({"rescalings": [["-1", "3"]]}, "does not contain 1, or is negative"),
+        ({"rescalings": [["0", "3"]]}, "d has no upper bound for feature"),
+        ({"rescalings": [["1/3", None]]}, "d has no positive bound for feature"),
         ({"groups": [1]}, "leaves a number out"),
         ({"groups": ["0"]}, "not numbers"),
         ({"groups": [10**9]}, "not numbers"),
