@@ -68,7 +68,7 @@ def add_units(command: argparse.ArgumentParser) -> None:
         metavar="COLUMN=FACTOR",
         action="append",
         default=[],
-        help="how far off the unit of this feature may be: glucose=18, glucose=1:inf, glucose=free (the others keep the default)",
+        help="how far off the unit of this feature may be: glucose=18, 1:inf or free (the others keep the default)",
     )
     command.add_argument(
         "--group",

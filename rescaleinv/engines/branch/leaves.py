@@ -18,9 +18,10 @@ q, which takes the place of 1 in e_i; Σ r_i must be at least Σ a_i, and Σ a_i
 
 Where d has no upper bound each v_j must be 0, or against the sign of the weight, and the upper end counts as 0; where d
 comes to 0, so it is with ν_j and the lower end. Hard margins and ν-margins, on which a common factor of all d has no
-influence, have Σ a_i (or the margin ρ) of any size then. In *relative* parts multipliers and d are divided by it: the relative factor
-of a group is d times the scale, which is between bounds of its own; that of a group with any factor has its own bounds at
-once. The left side is Σ r_i + Σ a_i (q - 1), and what is excluded is f = 0, so that r need not pull to one side.
+influence, have Σ a_i (or the margin ρ) of any size then. In *relative* parts multipliers and d are divided by it: the
+relative factor of a group is d times the scale, which is between bounds of its own; that of a group with any factor has
+its own bounds at once. The left side is Σ r_i + Σ a_i (q - 1), and what is excluded is f = 0, so that r need not pull to
+one side.
 """
 
 from __future__ import annotations
