@@ -19,6 +19,7 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
+from rescaleinv._util.compiler import EntryCompiler
 from rescaleinv.errors import NotKeptWarning
 
 _LOG = logging.getLogger("rescaleinv")
@@ -30,7 +31,8 @@ def entry(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Compile a function that Python calls; options are those of :func:`numba.njit`."""
     if function is None:
         return lambda wrapped: entry(wrapped, **options)
-    settings = {"nogil": True, "error_model": "numpy", **options}
+    ours = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": EntryCompiler}
+    settings = {**ours, **options}
     try:
         return njit(cache=True, **settings)(function)
     except RuntimeError as error:

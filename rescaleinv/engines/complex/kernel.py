@@ -1240,7 +1240,7 @@ def expand(items, training, with_residues, workspace, neighbours, ends, solution
 # ---- blocks of vertices, and the list of those that are known
 
 
-@_entry
+@_entry(_nrt=False)
 def expand_block(bases, training, residues_at_once, workspace, neighbours, ends, counts, solutions):
     """``expand`` for several vertices; returns how many of them needed residues."""
     n_with_residues = 0
@@ -1255,7 +1255,7 @@ def expand_block(bases, training, residues_at_once, workspace, neighbours, ends,
     return n_with_residues
 
 
-@_entry
+@_entry(_nrt=False)
 def absorb(bases, hashes, n_known, slots, keys, neighbours, counts):
     """Add the neighbours that are not known yet to the list of bases; returns the new length of the list.
 
@@ -1291,7 +1291,7 @@ def absorb(bases, hashes, n_known, slots, keys, neighbours, counts):
     return n_known
 
 
-@_entry
+@_entry(_nrt=False)
 def rehash(hashes, n_known, slots):
     """Fill an empty hash table with the first ``n_known`` items."""
     mask = uint64(slots.shape[0] - 1)
