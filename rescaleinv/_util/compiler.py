@@ -20,7 +20,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.targetconfig import ConfigStack
 
 
-class _Part(JITCodeLibrary):  # type: ignore[misc]
+class _Part(JITCodeLibrary):
     """Code that is only linked into other code: neither optimised by itself nor made machine code."""
 
     def _optimize_final_module(self) -> None:
@@ -31,7 +31,7 @@ class _Part(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
-class EntryCompiler(Compiler):  # type: ignore[misc]
+class EntryCompiler(Compiler):
     """Compiles an entry, with all that it calls as parts of it."""
 
     def _compile_core(self) -> Any:

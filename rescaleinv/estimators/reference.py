@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,10 @@ class ReferenceSVM:
     value_at_anchor: float
     hard_margin: bool
     nu: NuMargin | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is computed again where it is needed: exact numbers, which skops can't keep."""
+        return {name: value for name, value in vars(self).items() if name not in ("_exact", "_exact_nu")}
 
     def decision_function(self, points: FloatArray) -> FloatArray:
         """The decision values of the points, a finite matrix.

@@ -1,7 +1,7 @@
 """The types that a model file of skops has of ours: ``skops.io.load(path, trusted=list(TRUSTED))``.
 
-For fitted hard margins and soft margins with a C, before the first ``certify``: an engine that was made is not for skops.
-``save`` and ``load`` of the estimators need no list, keep what was enumerated, and take soft margins with ν too.
+For fitted models before the first ``certify``: an engine that was made is not for skops. ``save`` and ``load`` of the
+estimators need no list and keep what was enumerated.
 """
 
 TRUSTED = (
@@ -15,5 +15,6 @@ TRUSTED = (
     "rescaleinv.estimators.reference.ReferenceSVM",
     "rescaleinv.estimators.svc.RescaleInvariantSVC",
     "rescaleinv.theory.conditioning.Conditioning",
+    "rescaleinv.theory.nu_margin.NuMargin",
     "rescaleinv.theory.training_set.TrainingSet",
 )

@@ -79,6 +79,14 @@ class NuMargin:
     # at the largest ν the best ρ has no upper bound: which one is taken, in units of the least of them
     rho: float = 1.0
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Whole numbers instead of a fraction, which skops can't keep."""
+        fields = {"row_weights": self.row_weights, "least": self.least, "rho": self.rho}
+        return {"nu": [self.nu.numerator, self.nu.denominator], **fields}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, nu=Fraction(*state["nu"]))
+
     @classmethod
     def of(cls, training_set: TrainingSet, nu: float | Fraction, row_weights: Any = None) -> NuMargin:
         """For a ν above the least one and not above the largest.

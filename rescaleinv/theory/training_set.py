@@ -139,6 +139,10 @@ class TrainingSet:
         """The number of features."""
         return self.features.shape[1]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is quickly read again: exact numbers, which skops can't keep."""
+        return {name: value for name, value in vars(self).items() if name not in ("reading", "as_read")}
+
     @cached_property
     def positives(self) -> FloatArray:
         """X+, the positive points."""

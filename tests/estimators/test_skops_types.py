@@ -18,26 +18,33 @@ TWO, THREE = ["up", "up", "up", "down", "down", "up"], [1, 1, 1, 0, 0, 2]
     [
         (RescaleInvariantSVC(), TWO),
         (RescaleInvariantSVC(C=1.0, scale_range=2, groups=[0, 0]), TWO),
+        (RescaleInvariantSVC(nu=0.5), TWO),
+        (RescaleInvariantSVC(nu=0.5, scale_range=2), TWO),
+        (RescaleInvariantSVC(nu="auto", class_weight="balanced"), TWO),
         (make_pipeline(StandardScaler(), RescaleInvariantSVC()), TWO),
         (RescaleInvariantOneVsOne(), THREE),
+        (RescaleInvariantOneVsRest(), THREE),
         (RescaleInvariantOneVsRest(RescaleInvariantSVC(inconsistent="drop")), THREE),
     ],
-    ids=["hard", "soft", "pipeline", "one-vs-one", "one-vs-rest"],
+    ids=["hard", "soft", "nu", "nu-range", "nu-auto", "pipeline", "one-vs-one", "one-vs-rest", "rows-left-out"],
 )
 @pytest.mark.filterwarnings("ignore")
 def test_the_list_is_complete_and_the_model_comes_back(model, labels):
     fitted = model.fit(ROWS, labels)
+    fitted.predict(ROWS)  # exact numbers that this may need stay behind
     data = skops.io.dumps(fitted)
     assert set(skops.io.get_untrusted_types(data=data)) <= set(TRUSTED)
     loaded = skops.io.loads(data, trusted=list(TRUSTED))
     assert loaded.predict(ROWS).tolist() == fitted.predict(ROWS).tolist()
 
 
-def test_verdicts_of_a_loaded_model_are_the_same():
-    fitted = RescaleInvariantSVC().fit(ROWS[:4], TWO[:4])
+@pytest.mark.parametrize(("nu", "code"), [(None, [0, 1, -1]), (0.5, [0, 1, 0])])
+def test_verdicts_of_a_loaded_model_are_the_same(nu, code):
+    fitted = RescaleInvariantSVC(nu=nu).fit(ROWS[:4], TWO[:4])
     loaded = skops.io.loads(skops.io.dumps(fitted), trusted=list(TRUSTED))
+    assert loaded.nu_ == fitted.nu_
     points = [[-1, 4], [4, 4], [0, 0]]
-    assert loaded.certify(points).code.tolist() == fitted.certify(points).code.tolist() == [0, 1, -1]
+    assert loaded.certify(points).code.tolist() == fitted.certify(points).code.tolist() == code
 
 
 def test_every_type_of_the_list_exists():
