@@ -3,6 +3,7 @@
 from rescaleinv.audit.audit import scaling_audit
 from rescaleinv.audit.diagnosis import Diagnosis, PairDiagnosis, diagnose, usual_models
 from rescaleinv.audit.displays import CausesDisplay, FeatureShareDisplay, ScalingsDisplay
+from rescaleinv.audit.export import audit_schema
 from rescaleinv.audit.findings import Finding
 from rescaleinv.audit.limited import LimitedUnits
 from rescaleinv.audit.multiplicities import Multiplicity, multiplicity
@@ -22,6 +23,7 @@ __all__ = [
     "SVMAtRescaling",
     "ScalingResult",
     "ScalingsDisplay",
+    "audit_schema",
     "diagnose",
     "multiplicity",
     "named_scalings",

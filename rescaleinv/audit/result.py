@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from rescaleinv._util.files import replacing
 from rescaleinv._util.types import FloatArray
 from rescaleinv.audit.answer import Answer, answer_of
 from rescaleinv.audit.features import SingleFeature, shown_power
@@ -324,6 +327,35 @@ class Audit:
             frame[f"label, {scaling.name}"] = [self.class_name(int(sign)) for sign in signs]
         frame["changed by"] = ["; ".join(self.changed_by(i)) for i in range(len(self))]
         return frame
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The whole audit as JSON, written to a file if a path is given; ``audit_schema()`` specifies it.
+
+        Parameters
+        ----------
+        path : path or None
+            Where to write it.
+
+        Returns
+        -------
+        str
+            The JSON text.
+
+        Examples
+        --------
+        >>> import json
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4]], most_radii=0)
+        >>> json.loads(audit.to_json())["points"][0]["verdict"]
+        'neutral'
+        """
+        from rescaleinv.audit.export import audit_document
+
+        text = json.dumps(audit_document(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        if path is not None:
+            with replacing(path) as file:
+                file.write(text.encode())
+        return text
 
     def two_rescalings(self, i: int) -> tuple[SVMAtRescaling, SVMAtRescaling]:
         """Two rescalings that disagree about point i, which must be neutral: one that says positive, one negative.

@@ -16,7 +16,7 @@ def run_audit(options: argparse.Namespace) -> int:
     """Print the findings, and write what was asked for; 1 if a rescaling contradicts a strong verdict."""
     if options.out is not None:
         check_table_name(options.out)
-    require_folder_of(options.out, options.html)
+    require_folder_of(options.out, options.html, options.json)
     check_limits(options)
     if options.max_points < 1:
         raise InputError(f"--max-points {options.max_points}: one at least is needed")

@@ -49,7 +49,8 @@ def audit_each_class(tables: LabelledTables, options: argparse.Namespace) -> int
             truth=_against_rest(tables, name, rest),
         )
         chosen = copy.copy(options)
-        chosen.html, chosen.out = (_named_after(path, name) for path in (options.html, options.out))
+        for kind in ("html", "out", "json"):
+            setattr(chosen, kind, _named_after(getattr(options, kind), name))
         codes.append(audit_rows(one, chosen))
     return max(codes)
 
@@ -114,6 +115,8 @@ def _write(audit: Audit, tables: LabelledTables, usable: npt.NDArray[Any], optio
         if clash:
             raise InputError(f"--keep {clash[0]}: the result has a column of its own with that name")
         write_table(pd.concat([kept, frame], axis=1), options.out, escape_formulas=options.escape_formulas)
+    if options.json is not None:
+        audit.to_json(options.json)
     if options.html is not None:
         write_report(audit, options.html, title=options.title, kept=kept, max_points=options.max_points)
         print(f"written: {options.html}; open it in a browser: {Path(options.html).resolve().as_uri()}")

@@ -1,10 +1,14 @@
 """``rescaleinv audit`` on tables in files: what it prints and writes, and its errors of one line."""
 
+import json
+
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
 
 from rescaleinv import scaling_audit
+from rescaleinv.audit import audit_schema
 from rescaleinv.cli.main import main
 from rescaleinv.datasets import load
 
@@ -39,7 +43,7 @@ def test_findings_table_and_page(folder, expected, capsys):
     page, out = folder / "audit.html", folder / "points.csv"
     arguments = ["audit", str(folder / "train.csv"), str(folder / "test.csv"), "--label", "class", "--keep", "patient"]
     options = ["--positive", "benign", "--noun", "tumours", "--title", "A <b>", "--radii", "2"]
-    options += ["--html", str(page), "--out", str(out)]
+    options += ["--html", str(page), "--out", str(out), "--json", str(folder / "audit.json")]
     assert main([*arguments, *options]) == 0
     shown = capsys.readouterr()
     assert shown.err == ""
@@ -48,7 +52,10 @@ def test_findings_table_and_page(folder, expected, capsys):
         assert f"- {finding.text}\n" in shown.out
     assert "the 2 neutral tumours that were looked at closer" in shown.out
     assert page.resolve().as_uri() in shown.out
+    document = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
+    jsonschema.validate(document, audit_schema())
     written = pd.read_csv(out)
+    assert [point["verdict"] for point in document["points"]] == written["verdict"].tolist()
     assert written["row"].tolist() == [i for i in range(1, 41) if i != 4]
     assert written["patient"].tolist() == [f"nr {i}" for i in range(25, 65) if i != 28]
     assert written["verdict"].tolist() == expected.to_frame()["verdict"].tolist()

@@ -32,6 +32,7 @@ def add_parser(commands: Any) -> None:
     add_groups(audit)
     audit.add_argument("--html", metavar="FILE", help="write a page there that stands alone, to open in a browser")
     audit.add_argument("--out", metavar="FILE", help="write a table there, CSV, TSV or Parquet, one row per point")
+    audit.add_argument("--json", metavar="FILE", help="write all of it there as JSON, for programs")
     audit.add_argument("--kappa", metavar="FACTOR", type=float, default=4.0, help="how far off units may be (4)")
     audit.add_argument(
         "--radii", metavar="NUMBER", type=int, help="so many rows at most to find the rescaling radius of (all)"
