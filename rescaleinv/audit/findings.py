@@ -117,11 +117,16 @@ def _undecided(audit: Audit, numbers: dict[str, Any]) -> Finding:
 def _multiplicity(audit: Audit) -> Iterator[Finding]:
     """The words of the field; and the group in which most labels depend on the scaling."""
     whole = audit.multiplicity["all"]
-    text = (
-        f"In the words of the literature: ambiguity {percent(whole.ambiguity)} (some rescaling changes the label), "
-        f"discrepancy {percent(whole.discrepancy)} (changed at once by the worst rescaling of those tried; none exceeds "
-        f"{percent(whole.discrepancy_at_most)})"
-    )
+    text = f"In the words of the literature: ambiguity {percent(whole.ambiguity)} (some rescaling changes the label), "
+    if np.isnan(whole.discrepancy):  # no other scaling was compared
+        text += (
+            f"discrepancy at most {percent(whole.discrepancy_at_most)} (no one rescaling changes more labels at once)"
+        )
+    else:
+        text += (
+            f"discrepancy {percent(whole.discrepancy)} (changed at once by the worst rescaling of those tried; none exceeds "
+            f"{percent(whole.discrepancy_at_most)})"
+        )
     if not np.isnan(whole.conflict_ratio):
         text += f", conflict ratio {percent(whole.conflict_ratio)} (the usual scalings do not all agree)"
     yield Finding("verdicts", f"{text}.", dict(vars(whole)))

@@ -40,6 +40,15 @@ def test_a_training_set_that_no_scaling_changes():
     assert not any(one.flips.any() for one in audit.alone)
 
 
+def test_without_other_scalings_the_discrepancy_has_a_bound_only():
+    """A budget that is over at once: nothing is compared."""
+    rows, labels = [[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]
+    audit = scaling_audit(rows, labels, [[-1, 4], [4, 4]], scalings={}, most_radii=0, budget=1e-9)
+    assert np.isnan(audit.multiplicity["all"].discrepancy)
+    assert "discrepancy at most 100 %" in str(audit)
+    assert "nan" not in str(audit)
+
+
 def test_undecided_points_and_rows_left_out_are_said(tumours):
     features, labels = tumours
     stopped = RescaleInvariantSVC(engine="complex", max_vertices=2, inconsistent="drop")

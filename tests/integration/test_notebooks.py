@@ -31,7 +31,15 @@ def test_a_notebook_runs_from_start_to_end(path, tmp_path, monkeypatch):
     ).execute()
     for before, now in zip(read(path).cells, notebook.cells, strict=True):
         if before.cell_type == "code":
-            assert [kinds(output) for output in now.outputs] == [kinds(output) for output in before.outputs]
+            outputs = [output for output in now.outputs if not is_about_compiling(output)]
+            assert [kinds(output) for output in outputs] == [kinds(output) for output in before.outputs]
+
+
+def is_about_compiling(output):
+    """On a machine without compiled code the first use says so, in whichever cell that is."""
+    return output.get("name") == "stderr" and all(
+        line.startswith("rescaleinv: compiling") for line in output["text"].splitlines()
+    )
 
 
 def kinds(output):
