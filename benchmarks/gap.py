@@ -24,7 +24,7 @@ from sklearn.svm import SVC
 from tqdm import tqdm
 
 from benchmarks.common import write_result
-from rescaleinv import GapEngine, TrainingSet
+from rescaleinv import GapEngine, TrainingSet, minimal_norm_svm
 from rescaleinv.datasets import load
 from rescaleinv.engines.branch import tree
 from rescaleinv.engines.branch.decision import Decision
@@ -184,9 +184,11 @@ def contradicted(training_set, points, found, kappa, C, trials):
     bad = np.zeros(len(points), bool)
 
     def values(tau, which):
-        svm = SVC(C=C or 1e8, kernel="linear", tol=1e-5, max_iter=200_000).fit(
-            training_set.features * tau, training_set.signs
-        )
+        if (
+            C is None
+        ):  # libsvm with a large C does not converge on features of unlike size, and then contradicts anything
+            return minimal_norm_svm(training_set, tau).decision_function(points[which])
+        svm = SVC(C=C, kernel="linear", tol=1e-5, max_iter=200_000).fit(training_set.features * tau, training_set.signs)
         return svm.decision_function(points[which] * tau)
 
     everything = np.arange(len(points))
