@@ -18,7 +18,7 @@ VERSION = 1
 
 
 def audit_schema() -> dict[str, Any]:
-    """The JSON schema (draft 2020-12) of :meth:`Audit.to_json`.
+    """The JSON schema (draft 2020-12) of :meth:`~rescaleinv.Audit.to_json`.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def audit_schema() -> dict[str, Any]:
 
 
 def audit_document(audit: Audit) -> dict[str, Any]:
-    """What :meth:`Audit.to_json` writes, as a dict: numbers, texts, lists, no nan and no infinity."""
+    """What :meth:`~rescaleinv.Audit.to_json` writes, as a dict: numbers, texts, lists, no nan and no infinity."""
     from rescaleinv import __version__
 
     answer, consistency = audit.answer, audit.consistency
