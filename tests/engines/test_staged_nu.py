@@ -1,5 +1,7 @@
 """Every rescaling with a ν-margin: against sampled ν-SVMs, the hard margin, the checkers, and what must change nothing."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import second_checker
@@ -201,3 +203,16 @@ def test_a_nu_that_misses_the_largest_by_rounding_is_the_largest():
     training_set = TrainingSet(np.arange(12.0)[:, None], [1, 1, 1, 1] + [-1] * 8)
     assert NuMargin.of(training_set, 2 / 3).nu == largest_nu(training_set)
     assert NuMargin.of(training_set, 1 / 3).nu * 3 == 1  # 2 rows' caps are 1/2
+
+
+def test_a_value_of_0_at_a_finite_rescaling_is_a_positive_label():
+    X = [[4, 5, 2], [3, 5, 3], [0, 1, 4], [3, 4, 3], [3, 0, 5], [2, 2, 5], [5, 3, 3], [1, 2, 4], [3, 4, 3]]
+    training_set = TrainingSet(np.array(X, dtype=float), [1, -1, -1, -1, 1, -1, 1, -1, -1])
+    margin = NuMargin.of(training_set, Fraction(4383232512777739, 9007199254740992))
+    engine = TreeEngine(training_set, nu=margin, max_programs=150)
+    assert engine.certify([[1.0, 1, 4]]).code.tolist() == [0]
+    certificate = engine.explain([1.0, 1, 4]).certificate
+    assert check(certificate.to_json()) == second_checker.proves(certificate.to_json()) == "neutral with nu"
+    point = [Fraction(1), Fraction(1), Fraction(4)]
+    assert engine.reference.side_of(point) == -1
+    assert engine.decide(np.array([1.0, 1, 4])).flip.decision_values(point)[0] == 0

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, NuSVC
+from sklearn.utils.class_weight import compute_class_weight
 
 from rescaleinv import (
     InputError,
@@ -86,6 +87,25 @@ def test_a_number_is_the_nu_of_NuSVC(nu, weighted):
         atol=1e-3,
     )
     assert ours.nu_ == nu
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {-1: 1.0, 1: 1.6}])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weights_of_classes_are_weights_of_their_rows_in_NuSVC(class_weight, weighted):
+    # NuSVC takes class_weight without a word and ignores it; its sample_weight is what it says
+    rows, labels, points = split("pima_diabetes", 150)
+    scaler = StandardScaler().fit(rows)
+    weights = np.random.default_rng(3).uniform(0.5, 2, len(rows)) if weighted else np.ones(len(rows))
+    of_class = compute_class_weight(class_weight, classes=np.array([-1, 1]), y=labels, sample_weight=weights)
+    used = weights * of_class[(labels > 0).astype(int)]
+    nu = 0.9 * float(largest_nu(soft().fit(rows, labels).training_set_, used))
+    ours = RescaleInvariantSVC(nu=nu, class_weight=class_weight)
+    ours.fit(scaler.transform(rows), labels, sample_weight=weights)
+    theirs = NuSVC(nu=nu, kernel="linear", tol=1e-10, max_iter=10**7)
+    theirs.fit(scaler.transform(rows), labels, sample_weight=used)
+    np.testing.assert_allclose(
+        ours.decision_function(scaler.transform(points)), theirs.decision_function(scaler.transform(points)), atol=1e-3
+    )
 
 
 @pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler(), RobustScaler()])

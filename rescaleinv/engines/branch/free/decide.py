@@ -125,8 +125,27 @@ class PointSearch:
         if flipped is not None:
             raise _Flip(flipped)
         if bottom.value == 0:
+            if self.side < 0 and (tied := self._attained((bottom.weights, bottom.intercept))) is not None:
+                raise _Flip(tied)  # 0 is positive
             raise _Tie("the decision value comes to 0 exactly: a tie, which a tree can't exclude")
         return None
+
+    def _attained(self, vertex: Vertex) -> ExactNuClassifier | None:
+        """The classifier of the closure as that of a finite rescaling, if it is one and its value there is not negative."""
+        assert self.margin is not None
+        training_set, (weights, intercept) = self.problem.training_set, vertex
+        margins = training_set.exact_margins(weights, intercept)
+        states = [ON if margin == 1 else OUT if margin > 1 else IN for margin in margins]
+        signs = [(w > 0) - (w < 0) for w in weights]
+        found = examined_cell(self.problem, states, signs, attained=True)
+        if not isinstance(found, dict):
+            return None
+        gradient = training_set.exact_gradient(found)
+        inverse_squared = [mu / w if w else Fraction(1) for mu, w in zip(gradient, weights, strict=True)]
+        svm = ExactNuClassifier(training_set, self.margin, found, inverse_squared)
+        least, _ = svm.decision_values(self.problem.point)
+        is_positive = least is not None and least >= 0
+        return svm if svm.is_optimal and (is_positive or svm.straddles(self.problem.point)) else None
 
     def _tested(self, tight: list[int], signs: list[int]) -> Direction | None:
         training_set, point = self.problem.training_set, self.problem.point

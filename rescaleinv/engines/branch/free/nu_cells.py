@@ -46,15 +46,17 @@ class NuDirection:
 
 
 def examined_cell(
-    problem: PointProblem, states: list[int], signs: list[int]
+    problem: PointProblem, states: list[int], signs: list[int], *, attained: bool = False
 ) -> dict[int, Fraction] | NuDirection | None:
     """Multipliers that show that the cell is in the closure, or the direction that shows that it is not.
 
-    None where the states allow no multipliers at all, or no feature has a weight.
+    With ``attained`` the multipliers show that it is one of finite rescalings: μ_j = 0 wherever s_j = 0. None where the
+    states allow no multipliers at all, or no feature has a weight, or the cell is not attained.
     """
     assert problem.caps is not None
     caps, whole, y = problem.caps, problem.whole, problem.training_set.signs.tolist()
     support = [j for j, s in enumerate(signs) if s]
+    others = [j for j, s in enumerate(signs) if not s and attained]
     on = [i for i, state in enumerate(states) if state == ON]
     inside = [i for i, state in enumerate(states) if state == IN]
     if not support:
@@ -62,13 +64,17 @@ def examined_cell(
     # unknowns: h, θ of either class as a difference of two, e_i >= h·G_i - θ for the rows that are on, and its slack
     rest = {side: Fraction(1, 2) - sum((caps[i] for i in inside if y[i] == side), Fraction(0)) for side in (1, -1)}
     pushed = [signs[j] * sum((caps[i] * whole[i][j] for i in inside), Fraction(0)) for j in support]
+    if others:
+        slopes = [sum((caps[i] * whole[i][j] for i in inside), Fraction(0)) for j in others]
+        pushed += [*slopes, *(-value for value in slopes)]
     cost = [*pushed, rest[1], -rest[1], rest[-1], -rest[-1], *(caps[i] for i in on), *([Fraction(0)] * len(on))]
     lines: list[list[int]] = []
     for k, i in enumerate(on):
         own = [int(k == other) for other in range(len(on))]
         ends = [1, -1, 0, 0] if y[i] > 0 else [0, 0, 1, -1]
-        lines.append([*(-signs[j] * whole[i][j] for j in support), *ends, *own, *(-value for value in own)])
-    lines.append([1] * len(support) + [0] * (4 + 2 * len(on)))
+        either = [*(-whole[i][j] for j in others), *(whole[i][j] for j in others)]
+        lines.append([*(-signs[j] * whole[i][j] for j in support), *either, *ends, *own, *(-value for value in own)])
+    lines.append([1] * len(support) + [0] * (2 * len(others) + 4 + 2 * len(on)))
     best = _least_cost(lines, [Fraction(0)] * len(on) + [Fraction(1)], cost)
     if best is None:
         return None
@@ -77,6 +83,8 @@ def examined_cell(
         found = {i: price for i, price in zip(on, best.prices, strict=False) if price}
         found.update((i, caps[i]) for i in inside)
         return found
+    if attained:
+        return None
     h = dict(zip(support, best.solution, strict=False))
     plus, plus_minus, minus, minus_minus = best.solution[len(support) : len(support) + 4]
     levels = {1: plus - plus_minus, -1: minus - minus_minus}
