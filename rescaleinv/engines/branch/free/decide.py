@@ -17,7 +17,7 @@ from rescaleinv.certificates.two_rescalings import NU_SCOPE, certificate_of
 from rescaleinv.engines.branch.free import leaf_kernel as kernel
 from rescaleinv.engines.branch.free.certificates import Writer
 from rescaleinv.engines.branch.free.node_lp import NodeLP
-from rescaleinv.engines.branch.free.nu_cells import NuDirection, examined_cell, one_feature
+from rescaleinv.engines.branch.free.nu_cells import NuDirection, examined_cell, may_be_direction, one_feature
 from rescaleinv.engines.branch.free.problem import PointProblem
 from rescaleinv.engines.branch.free.tree import Budget, Direction, Expired, Fact, Tree
 from rescaleinv.engines.milp.faces import Face, lowest
@@ -98,7 +98,11 @@ class PointSearch:
             states[(margins < 1 - near) & (bits & kernel.MORE == 0) | (bits & kernel.IN != 0)] = IN
             rows = states.tolist()
         if without_slope is not None:
-            tried = (one_feature(self.problem, rows, j, signs[j]) for j in without_slope if signs[j])
+            tried = (
+                one_feature(self.problem, rows, j, signs[j])
+                for j in without_slope
+                if signs[j] and may_be_direction(self.problem, states, j, signs[j])
+            )
             first = next((found for found in tried if found is not None), None)
             return None if first is None else _stated(first, rows, bits)
         key = (tuple(rows), tuple(signs))

@@ -14,12 +14,15 @@ from fractions import Fraction
 import numpy as np
 from scipy.optimize import linprog
 
+from rescaleinv._util.types import IntArray
 from rescaleinv.engines.branch.free.problem import PointProblem
 from rescaleinv.theory.exact_nu import IN, ON, OUT
 from rescaleinv.theory.rationals import BasicSolution, least_cost_solution
 
 # From this many equations on, a float solver says which columns to try first.
 _HINT_FROM = 12
+# The largest μ_j, as a share of the largest |G_ij|, that may be 0 but for rounding.
+_NEARLY_NONE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,20 @@ def one_feature(problem: PointProblem, states: list[int], feature: int, sign: in
             )
         levels[side] = Fraction(level)
     return None if bound > 0 else _direction(problem, states, {feature: Fraction(sign)}, levels, bound)
+
+
+def may_be_direction(problem: PointProblem, states: IntArray, feature: int, sign: int) -> bool:
+    """Whether floats say that ``one_feature`` may find a direction: it is exact, and slow."""
+    values, caps, bound = sign * problem.G[:, feature], problem.float_caps, 0.0
+    for side in (problem.positive, ~problem.positive):
+        inside = side & (states == IN)
+        bound += float(caps[inside] @ values[inside])
+        on = np.flatnonzero(side & (states == ON))
+        on = on[np.argsort(-values[on])]
+        before = np.concatenate([[0.0], np.cumsum(caps[on])])[:-1]
+        part = np.clip(0.5 - float(caps[inside].sum()) - before, 0.0, caps[on])
+        bound += float(part @ values[on])
+    return bound <= _NEARLY_NONE * float(np.abs(values).max())
 
 
 def _direction(

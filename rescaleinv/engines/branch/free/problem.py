@@ -39,6 +39,11 @@ class PointProblem:
         return self.training_set.signs > 0
 
     @cached_property
+    def float_caps(self) -> FloatArray:
+        """The caps as floats; there are some with a ν-margin only."""
+        return np.array([float(cap) for cap in self.caps or ()])
+
+    @cached_property
     def _exact(self) -> tuple[list[list[int]], list[Fraction]]:
         """G as integers, and how many of them make one of the tree's units, for each feature."""
         rows, exponents = self.training_set.integer_rows

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from rescaleinv import TrainingSet
-from rescaleinv.engines.branch.free.nu_cells import NuDirection, examined_cell, one_feature
+from rescaleinv.engines.branch.free.nu_cells import NuDirection, examined_cell, may_be_direction, one_feature
 from rescaleinv.engines.branch.free.problem import PointProblem
 from rescaleinv.theory.exact_nu import IN, ON, OUT
 from rescaleinv.theory.nu_margin import NuMargin
@@ -89,6 +89,7 @@ def test_a_direction_holds_with_the_rows_that_it_needs(alone):
             found = one_feature(problem, states, j, 1)
             value = largest(problem, states, None, np.eye(len(signs))[j])
             assert (found is not None) == (value is not None and value <= 1e-9)
+            assert value is None or may_be_direction(problem, np.array(states), j, 1) == (found is not None)
         else:
             found = examined_cell(problem, states, signs)
         if not isinstance(found, NuDirection):
