@@ -114,16 +114,21 @@ class FeatureReading:
     def values(self, column: FloatArray) -> FloatArray:
         """The values that floats of this feature stand for.
 
-        A float that fits neither the decimals nor the grid keeps its own value, to the precision of a float.
+        Decimals of a few digits more than the training rows', and decimal fractions of a step, are rounded once, as
+        quotients. A float that is neither keeps its own value, to the precision of a float.
         """
         if not self.changes:
             return column
         if self.kind == "decimal":
-            power = 10.0**self.digits
-            with np.errstate(over="ignore"):
-                whole = np.rint(column * power)
-            fits = (whole / power == column) & (np.abs(whole) < 2.0**53)
-            return np.where(fits, whole, column * power)
+            result = column * 10.0**self.digits
+            # a point may have some digits more: halves of the last digit, where hyperplanes of integers often are, are exact
+            for more in range(min(_DIGITS_OF_A_STEP, _LARGEST_POWER_OF_TEN - self.digits), -1, -1):
+                power = 10.0 ** (self.digits + more)
+                with np.errstate(over="ignore"):
+                    whole = np.rint(column * power)
+                fits = (whole / power == column) & (np.abs(whole) < (10.0**_MOST_DIGITS if more else 2.0**53))
+                result = np.where(fits, whole / 10.0**more, result)
+            return result
         step = float(self.unit)
         steps = (column - self.origin) / step
         result = steps

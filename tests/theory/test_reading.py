@@ -143,3 +143,27 @@ def test_one_point_or_many_are_read_alike():
     reading = Reading([FeatureReading("decimal", 1, 0.0, Fraction(1, 10)), FeatureReading("as given")])
     table = np.array([[0.1, 5.5], [0.7, np.pi]])
     assert reading.values(table).tolist() == [reading.values(row).tolist() for row in table]
+
+
+@pytest.mark.parametrize(
+    ("training", "point", "value"),
+    [
+        ([0.28, 0.29], 0.285, 28.5),  # 0.285 * 100 is 28.499999999999996
+        ([0.1, 0.2], 0.125, 1.25),
+        ([4.34, 4.36], 4.35, 435.0),
+        ([0.01, 0.03], 0.0155, 1.55),
+        ([1.1, 2.2], 0.123456789, 0.123456789 * 10),  # more digits than are looked at
+    ],
+)
+def test_points_with_some_digits_more_than_the_training_rows(training, point, value):
+    read = read_feature(np.array(training))
+    assert read.kind == "decimal"
+    assert read.values(np.array([point]))[0] == value
+
+
+def test_midpoints_of_decimals_are_on_the_hyperplane():
+    """f = 0 is positive, whatever the rounding of 100 times the point."""
+    for low in range(1, 1000, 7):
+        training_set = TrainingSet([[low / 100], [(low + 1) / 100]], [-1, 1])
+        values = training_set.reading.values(np.array([[float(f"{low / 100:.2f}5")]]))
+        assert values[0, 0] == low + 0.5
