@@ -41,7 +41,7 @@ def _as_mathopt(mathopt: Any, model: Model) -> tuple[Any, list[Any]]:
 def _parameters(mathopt: Any, solver: str, time_limit: float | None, threads: int, seed: int, careful: bool) -> Any:
     tolerance = feasibility_tolerance(careful)
     parameters = mathopt.SolveParameters(random_seed=seed, relative_gap_tolerance=0.0)
-    if careful:
+    if careful or solver == "highs":  # a solution that HiGHS mends after presolving comes with a line on stdout
         parameters.presolve = mathopt.Emphasis.OFF
     if time_limit is not None:
         parameters.time_limit = datetime.timedelta(seconds=time_limit)
