@@ -22,6 +22,9 @@ def scale_range_of(options: argparse.Namespace, tables: LabelledTables) -> Any:
     """
     default = _default(getattr(options, "scale_range", None))
     fixed, ranges = fixed_features(options, tables), _ranges(options, tables)
+    both = [name for name in fixed if name in ranges]
+    if both:
+        raise InputError(f"--fixed and --range: {both[0]} is either not rescaled or given a range, and not both")
     if default is None and (fixed or ranges):
         default = options.kappa
         print(
@@ -89,5 +92,7 @@ def _ranges(options: argparse.Namespace, tables: LabelledTables) -> dict[str, An
                 f"--range {text}: {factor!r} is not a number (18), a pair (0.5:18; 1:inf) or {_FREE!r} (any factor)"
             ) from error
         [column] = named_columns([name], tables.names, "--range", options.train)
+        if column in found:
+            raise InputError(f"--range {text}: {column} has a range already")
         found[column] = number
     return found

@@ -165,7 +165,7 @@ class _Mending:
         self.lines *= np.array(self.y, dtype=float)[:, None]
 
     def from_floats(self, multipliers: FloatArray, scores: FloatArray) -> ExactNuClassifier:
-        caps = np.minimum(self.margin.caps, 1.0)  # no multiplier exceeds 1/2
+        caps = self.margin.caps
         states = np.full(len(scores), OUT)
         for side in (1, -1):
             own = np.array(self.y) == side

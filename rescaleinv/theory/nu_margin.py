@@ -160,9 +160,9 @@ class NuMargin:
 
     @cached_property
     def caps(self) -> FloatArray:
-        """One per row, as floats."""
+        """One per row, as floats, and at most 1: no multiplier exceeds 1/2, so that larger ones say nothing more."""
         caps, which = self._caps_of_weights
-        return np.array([float(cap) for cap in caps])[which]
+        return np.array([float(min(cap, Fraction(1))) for cap in caps])[which]
 
 
 def largest_nu(training_set: TrainingSet, row_weights: Any = None) -> Fraction:
@@ -300,7 +300,7 @@ def nu_svm(training_set: TrainingSet, margin: NuMargin, rescaling: Any = None) -
         return found
     direction = rows.T @ (signs * multipliers)
     rho, offset = margin_and_intercept(rows @ direction, signs, caps, margin.rho)
-    disorder = _disorder(rows, signs, np.minimum(caps, 1.0), multipliers)
+    disorder = _disorder(rows, signs, caps, multipliers)
     if not rho > 0 or disorder > _MOST_DISORDER:
         found = _in_rationals(training_set, margin, tau)
         if found is not None:
@@ -360,7 +360,6 @@ def _exact_quantile(scores: list[tuple[Fraction, Fraction]]) -> Fraction:
 
 def _multipliers(rows: FloatArray, signs: FloatArray, caps: FloatArray) -> FloatArray:
     """The best multipliers, by a quadratic program, and then by the linear system of the rows that are on the margin."""
-    caps = np.minimum(caps, 1.0)  # no multiplier exceeds 1/2: a small nu needs no large numbers
     found = _multipliers_of_many(rows, signs, caps) if len(rows) >= MANY else None
     if found is None:
         found = _in_its_own_units(rows, signs, caps, np.zeros(len(rows)))

@@ -50,6 +50,8 @@ def test_groups_are_named_by_their_features():
         ({"range": ["glucose"]}, r"^--range glucose: a column and a factor are needed"),
         ({"range": ["glucose=many"]}, r"'many' is not a number \(18\), a pair .* or 'free' \(any factor\)"),
         ({"range": ["glukose=2"]}, r"^--range glukose: train\.csv has no such column; did you mean glucose\?"),
+        ({"range": ["glucose=2", "age=2", "glucose=3"]}, r"^--range glucose=3: glucose has a range already"),
+        ({"range": ["glucose=2"], "fixed": ["age,glucose"]}, r"^--fixed and --range: glucose is either not rescaled"),
         ({"fixed": ["tal"]}, r"^--fixed tal: train\.csv has no such column"),
         ({"scale_range": "[[1, 1], [1, 2]]", "fixed": ["age"]}, r"one pair per feature says it all"),
         ({"scale_range": "two"}, r"^--scale-range two: a number \(2\)"),

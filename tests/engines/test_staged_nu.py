@@ -8,7 +8,7 @@ import second_checker
 
 from benchmarks import nu_samples
 from benchmarks.nu_samples import made
-from rescaleinv import ComplexEngine, TrainingSet
+from rescaleinv import ComplexEngine, RescaleInvariantSVC, TrainingSet
 from rescaleinv.engines import EngineSettings
 from rescaleinv.engines.branch.free.engine import TreeEngine
 from rescaleinv.engines.choice import choose_engine
@@ -216,3 +216,20 @@ def test_a_value_of_0_at_a_finite_rescaling_is_a_positive_label():
     point = [Fraction(1), Fraction(1), Fraction(4)]
     assert engine.reference.side_of(point) == -1
     assert engine.decide(np.array([1.0, 1, 4])).flip.decision_values(point)[0] == 0
+
+
+@pytest.mark.parametrize("nu", [1e-300, 1e-12, 1e-3])
+@pytest.mark.parametrize("parameters", [{"engine": "tree"}, {"engine": "staged"}, {"scale_range": 2.0}], ids=str)
+def test_a_tiny_nu_is_the_hard_margin(nu, parameters):
+    """No multiplier exceeds 1/2, so that caps above it say nothing; as floats they were too large for prices."""
+    rng = np.random.default_rng(4)
+    rows = np.round(rng.normal(size=(20, 2)), 1)
+    rows = rows[np.abs(rows @ [1, 2]) > 0.5]
+    labels = np.where(rows @ [1, 2] > 0, 1, -1)
+    points = np.round(rng.normal(size=(8, 2)), 1)
+    verdicts = RescaleInvariantSVC(nu=nu, **parameters).fit(rows, labels).certify(points)
+    hard = RescaleInvariantSVC(nu=None, **parameters | {"engine": "auto"}).fit(rows, labels).certify(points)
+    decided = ~verdicts.unknown
+    assert decided.mean() > 0.7
+    assert (verdicts.code == hard.code)[decided].all()
+    assert verdicts.strong.any()

@@ -152,8 +152,9 @@ class Writer:
         )
 
     def _cap(self, row: int) -> Fraction | None:
-        """In the units of the prices."""
-        return None if self.problem.caps is None else self.problem.caps[row] * self.problem.total
+        """In the units of the prices; None where no price comes near it, as floats take caps above 1 for 1."""
+        caps = self.problem.caps
+        return None if caps is None or caps[row] >= 2 else caps[row] * self.problem.total
 
     def _rounded_price(self, row: int, price: float) -> Fraction:
         """A price that is at the row's cap, as far as floats can tell, is at the exact one."""
