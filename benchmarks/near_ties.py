@@ -7,7 +7,8 @@ each verdict the gap is noted, so that the table shows what the limit costs (str
 it prevents (wrong verdicts). 20,000 near ties per backend; --quick asks 200. Writes results/near_ties.json.
 
 A run may be cut into pieces: with --state FOLDER every answer is kept there, a later run goes on where the last one stopped,
-and --seconds ends each backend after so much processor time. The backends have the same sets, in the same order.
+and --seconds ends each backend after so much processor time. The backends have the same sets, in the same order. With
+--backend the stored lines of the others are kept.
 
     python -m benchmarks.near_ties [--quick] [--backend NAME] [--points 20000] [--seed 0] [--state FOLDER] [--seconds S]
 """
@@ -113,10 +114,16 @@ def main() -> None:
         options.state.mkdir(parents=True, exist_ok=True)
     solvers.backend("ortools")  # before PuLP, which would make the HiGHS of OR-Tools crash
     search.SMALLEST_GAP = 0.0
-    lines: list[dict[str, Any]] = []
-    asked: dict[str, int] = {}
-    answered_by: dict[str, dict[str, int]] = {}
-    for backend in options.backend or solvers.BACKENDS:
+    path = options.results / "near_ties.json"
+    kept = json.loads(path.read_text(encoding="utf-8"))["results"] if options.backend and path.exists() else {}
+    chosen = options.backend or [*solvers.BACKENDS]
+    lines: list[dict[str, Any]] = [line for line in kept.get("lines", []) if line["backend"] not in chosen]
+    asked: dict[str, int] = {
+        name: sum(line["points"] for line in lines if line["backend"] == name)
+        for name in dict.fromkeys(line["backend"] for line in lines)
+    }
+    answered_by: dict[str, dict[str, int]] = dict(kept.get("answered by code", {}))
+    for backend in chosen:
         n_points = 200 if options.quick else options.points
         entries = record(backend, n_points, options.seed, options.seconds, options.state)
         lines += summary(backend, entries)
@@ -124,8 +131,7 @@ def main() -> None:
         answered_by[backend] = dict(Counter(entry["made by"] for entry in entries))
         if not options.quick:
             payload = {"limit": LIMIT, "points": asked, "answered by code": answered_by, "lines": lines}
-            name = "near_ties" if not options.backend else f"near_ties_{backend.replace(':', '_')}"
-            write_result(name, payload, options.results)
+            write_result("near_ties", payload, options.results)
     print_table(lines)
 
 
