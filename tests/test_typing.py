@@ -8,12 +8,17 @@ import rescaleinv
 
 RIGHT = """
 import numpy as np
-from rescaleinv import RescaleInvariantSVC, Verdicts, certify
+from rescaleinv import RescaleInvariantSVC, Verdicts, certify, scaling_audit
+from rescaleinv.audit import audit_schema
 
-clf = RescaleInvariantSVC(scale_range=2.0).fit(np.eye(3), [0, 1, 1])
+clf = RescaleInvariantSVC(scale_range=2.0, nu="auto").fit(np.eye(3), [0, 1, 1])
 verdicts: Verdicts = certify(clf, np.eye(3))
 n: int = int(verdicts.strong.sum())
+text: str = scaling_audit(np.eye(3), [0, 1, 1], np.eye(3), budget=5.0).to_json()
+title: object = audit_schema()["title"]
 """
+# Every public name, as a user imports it.
+ALL = "".join(f"from rescaleinv import {name}\n" for name in rescaleinv.__all__)
 WRONG = """
 import rescaleinv
 
@@ -22,7 +27,7 @@ rescaleinv.RescaleVariantSVC()
 
 
 def test_public_names_are_exported_and_wrong_ones_noticed(tmp_path):
-    (tmp_path / "right.py").write_text(RIGHT, encoding="utf-8")
+    (tmp_path / "right.py").write_text(RIGHT + ALL, encoding="utf-8")
     (tmp_path / "wrong.py").write_text(WRONG, encoding="utf-8")
     root = Path(rescaleinv.__file__).parent.parent
     (tmp_path / "mypy.ini").write_text(

@@ -31,12 +31,13 @@ def standard_streams(options: argparse.Namespace) -> Iterator[None]:
         out = "-"
     if len(from_input) > 1:
         raise InputError("one table at most can be read from standard input (-)")
+    spooled: str | None = None
     with ExitStack() as stack:
         folder = (
             Path(stack.enter_context(tempfile.TemporaryDirectory())) if from_input or out == "-" or wanted else None
         )
         if folder is not None and from_input:
-            setattr(options, from_input[0], _spooled(folder))
+            setattr(options, from_input[0], spooled := _spooled(folder))
         result = None
         if folder is not None and (out == "-" or wanted):
             result = folder / f"result.{wanted or 'csv'}"
@@ -46,9 +47,21 @@ def standard_streams(options: argparse.Namespace) -> Iterator[None]:
             stack.enter_context(redirect_stdout(io.StringIO()))
         if out == "-" and not options.quiet:
             stack.enter_context(redirect_stdout(PrintableStream(sys.stderr)))
-        yield
+        try:
+            yield
+        except InputError as error:
+            if spooled is None or spooled not in str(error):
+                raise
+            raise InputError(str(error).replace(spooled, "standard input")) from error
         if result is not None and result.exists():
             _deliver(result, str(out), target)
+
+
+class _Spooled(str):
+    """The path of a file with standard input, which is what people are told in its place."""
+
+    def __format__(self, _: str) -> str:
+        return "standard input"
 
 
 def _spooled(folder: Path) -> str:
@@ -58,7 +71,7 @@ def _spooled(folder: Path) -> str:
     with path.open("wb") as file:
         file.write(beginning)
         shutil.copyfileobj(sys.stdin.buffer, file)
-    return str(path)
+    return _Spooled(path)
 
 
 def _deliver(result: Path, out: str, target: Any) -> None:

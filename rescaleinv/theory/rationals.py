@@ -6,9 +6,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
+
+# Systems of this size or larger are worth handing to python-flint.
+_FLINT_FROM = 5
 
 
 def _exact(value: Any) -> Fraction:
@@ -26,12 +30,27 @@ def _integer_row(row: Iterable[Any]) -> list[int]:
     return [int(value * common) for value in fractions]
 
 
+@cache
+def _integer_matrix() -> Any:
+    """The matrices of python-flint, or None where it is not installed."""
+    try:
+        from flint import fmpz_mat
+    except ImportError:
+        return None
+    return fmpz_mat
+
+
 def _diagonalised(rows: list[list[int]]) -> list[list[int]] | None:
     """The table [A | B] brought to [d·1 | N], so that A N = d B; None where the square matrix A is singular.
 
     Elimination without fractions (Bareiss): every entry stays an integer, which is many times faster than arithmetic
-    with ``Fraction``.
+    with ``Fraction``. Larger systems are left to python-flint where it is installed: the same numbers up to a common factor.
     """
+    size = len(rows)
+    if size >= _FLINT_FROM and (matrix := _integer_matrix()) is not None:
+        reduced, _, _ = matrix(rows).rref()
+        entries = [[int(value) for value in line] for line in reduced.tolist()]
+        return entries if all(entries[i][i] for i in range(size)) else None
     previous = 1
     for k in range(len(rows)):
         pivot_row = next((i for i in range(k, len(rows)) if rows[i][k]), None)

@@ -36,6 +36,15 @@ def test_a_table_from_standard_input_and_one_to_standard_output(folder):
     assert "engine complex" in result.stderr
 
 
+@pytest.mark.parametrize("content", [b"", b"x\n1\n", b"x,y\n1,apple\n"])
+def test_errors_name_standard_input_and_not_a_file_of_ours(folder, monkeypatch, capsys, content):
+    standard_input(monkeypatch, content)
+    assert main(["certify", str(folder / "train.csv"), "-", "--label", "label", "--no-radius"]) == 2
+    captured = capsys.readouterr()
+    assert "standard input" in captured.err
+    assert "stdin.csv" not in captured.out + captured.err
+
+
 def test_parquet_is_known_by_its_first_bytes(folder, monkeypatch, capsysbinary):
     buffer = io.BytesIO()
     pd.read_csv(folder / "test.csv").to_parquet(buffer)

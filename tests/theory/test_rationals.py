@@ -8,6 +8,7 @@ from brute_force import gaussian_elimination
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
 
+from rescaleinv.theory import rationals
 from rescaleinv.theory.rationals import least_cost_solution, nonnegative_solution, rounded, solve, solve_in_integers
 
 
@@ -31,6 +32,17 @@ def random_rationals(rng, shape, largest=9):
 
 def times(matrix, vector):
     return [sum((Fraction(a) * x for a, x in zip(line, vector, strict=True)), Fraction(0)) for line in matrix]
+
+
+@pytest.fixture(params=["with flint", "without"], autouse=True)
+def flint(request, monkeypatch):
+    """Systems of all sizes by python-flint, or none."""
+    monkeypatch.setattr(rationals, "_FLINT_FROM", 1 if request.param == "with flint" else 10**9)
+
+
+def test_without_flint_systems_are_solved_all_the_same(monkeypatch):
+    monkeypatch.setattr(rationals, "_integer_matrix", lambda: None)
+    assert solve([[2, 1], [1, 3]], [1, 2]) == [Fraction(1, 5), Fraction(3, 5)]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13])

@@ -72,6 +72,7 @@ def add_units(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--group",
+        "--groups",
         metavar="COLUMNS",
         action="append",
         default=[],
