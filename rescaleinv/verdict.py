@@ -25,6 +25,9 @@ from rescaleinv.theory.inputs import LARGEST_VALUE
 if TYPE_CHECKING:
     from rescaleinv.engines import Engine
 
+# Why a row with an empty cell is UNKNOWN.
+MISSING = "a value is missing"
+
 
 class Verdict(IntEnum):
     """What is known about a point's label over all the rescalings that are considered.
@@ -58,7 +61,7 @@ def unusable_rows(matrix: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
         return reasons
     with np.errstate(invalid="ignore"):
         reasons[(np.abs(matrix) > LARGEST_VALUE).any(axis=1)] = f"a value is infinite or beyond {LARGEST_VALUE:g}"
-    reasons[np.isnan(matrix).any(axis=1)] = "a value is missing"
+    reasons[np.isnan(matrix).any(axis=1)] = MISSING
     return reasons
 
 
@@ -67,10 +70,10 @@ def verdict_words(code: int) -> str:
     return Verdict(code).name.lower().replace("_", " ")
 
 
-def _class_words(label: Any) -> str:
+def class_words(label: Any) -> str:
     """What to call a class: its name, or "class 1" where that is a number.
 
-    >>> _class_words("benign"), _class_words(-1), _class_words("1")
+    >>> class_words("benign"), class_words(-1), class_words("1")
     ('benign', 'class -1', 'class 1')
     """
     try:
@@ -393,7 +396,7 @@ class Verdicts:
             return "depends on the scaling" + self._within
         if code == Verdict.UNKNOWN:
             return "not decided"
-        return f"{_class_words(self.classes[code > 0])} whatever the scaling{self._within}"
+        return f"{class_words(self.classes[code > 0])} whatever the scaling{self._within}"
 
     @property
     def _within(self) -> str:

@@ -199,7 +199,7 @@ def _spend(steps: int) -> None:
 
 def _words(*numbers: int) -> int:
     """The length of the longest number, in words of 64 bits."""
-    return max((number.bit_length() for number in numbers), default=0) // 64 + 1
+    return max(map(int.bit_length, numbers), default=0) // 64 + 1
 
 
 def _steps(*lengths: int) -> int:
@@ -298,7 +298,7 @@ def _least_common_multiple(numbers: Iterable[int]) -> int:
 def _over_one_denominator(values: Iterable[Fraction]) -> tuple[list[int], int]:
     """Fractions as integers over their least common denominator."""
     values = list(values)
-    common = _least_common_multiple(value.denominator for value in values)
+    common = _least_common_multiple(dict.fromkeys(value.denominator for value in values))
     _spend(len(values) * _steps(_words(common), _words(*(value.numerator for value in values))))
     return [value.numerator * (common // value.denominator) for value in values], common
 
@@ -393,6 +393,7 @@ class _Training:
             digest.update(f"{label}:{','.join(map(str, row))}\n".encode())
         _require(digest.hexdigest() == sha256, "training.sha256 is not that of the rows")
         self.reading: list[_FeatureReading | None] | None = _check_reading(reading[0], self.rows) if is_read else None
+        self.last_optimum: tuple[str, _NuOptimum] | None = None  # and the text that it was found to be optimal from
 
     @property
     def identity(self) -> tuple[Any, ...]:
@@ -1618,10 +1619,15 @@ def _require_excluded(tree: Any, node: _PointInTree) -> None:
 # ==== Kinds "nu-tree", "nu-two-rescalings", "nu-two-intercepts": every rescaling, a soft margin that has no scale =======
 
 
+# Weights; for each class the largest score of a row with a multiplier, and the least of one below its cap; the denominator.
+_NuOptimum = tuple[list[Fraction], dict[int, tuple[int, int | None]], int]
+
+
 class _NuMargin:
     """The margin that the evidence states: nu, the weights of the rows, and the caps that follow."""
 
     def __init__(self, record: Any, training: _Training) -> None:
+        self.record = record
         nu_text, weight_texts = _fields(record, "evidence.margin", "nu row_weights")
         nu, m = _number(nu_text, "evidence.margin.nu"), len(training.rows)
         _require(nu > 0, "evidence.margin.nu is not positive")
@@ -1644,6 +1650,19 @@ class _NuMargin:
 
         The multipliers must be optimal there; no intercept is stated, since all optimal ones follow.
         """
+        # certificates about the same rows, one after the other, mostly state the same classifier: it is checked once
+        text = json.dumps([self.record, record], sort_keys=True)
+        if training.last_optimum is None or training.last_optimum[0] != text:
+            training.last_optimum = text, self._optimum(record, what, training)
+        weights, ends, denominator = training.last_optimum[1]
+        score = _total(_product(w, x) for w, x in zip(weights, point, strict=True))
+        (low, high), (other_low, other_high) = ends[1], ends[-1]
+        lowest = None if high is None else _total([score, Fraction(other_low - high, 2 * denominator)])
+        highest = None if other_high is None else _total([score, Fraction(other_high - low, 2 * denominator)])
+        return lowest, highest
+
+    def _optimum(self, record: Any, what: str, training: _Training) -> _NuOptimum:
+        """The weights that the multipliers make, and the scores between which the thresholds of the classes are."""
         n, rows = training.n_features, training.signed
         multiplier_texts, rescaling_texts = _fields(record, what, "multipliers inverse_squared_rescaling")
         inverse_squared = _numbers(rescaling_texts, f"{what}.inverse_squared_rescaling", n)
@@ -1673,11 +1692,7 @@ class _NuMargin:
             above = min((scores[i] for i in members if multipliers.get(i, Fraction(0)) < self.caps[i]), default=None)
             _require(above is None or least <= above, f"{what}: the multipliers are not optimal at this rescaling")
             ends[side] = least, above
-        score = _total(_product(w, x) for w, x in zip(weights, point, strict=True))
-        (low, high), (other_low, other_high) = ends[1], ends[-1]
-        lowest = None if high is None else _total([score, Fraction(other_low - high, 2 * denominator)])
-        highest = None if other_high is None else _total([score, Fraction(other_high - low, 2 * denominator)])
-        return lowest, highest
+        return weights, ends, denominator
 
 
 def _check_nu_two_rescalings(evidence: Any, claim: str, point: list[Fraction], training: _Training, _: Any) -> Scope:

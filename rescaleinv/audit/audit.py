@@ -31,7 +31,7 @@ from rescaleinv.verdict import Verdicts
 # Vertices of the complex times features: up to here the complexes without each of the features are a matter of seconds.
 _MOST_VERTICES = 2_000_000
 # Of what is left of the budget, one step after the other.
-_SHARE_OF_VERDICTS, _SHARE_OF_SVMS, _SHARE_OF_UNITS = 0.35, 0.4, 0.85
+_SHARE_OF_VERDICTS, _SHARE_OF_SVMS, _SHARE_OF_UNITS = 0.5, 0.4, 0.85
 
 
 def scaling_audit(

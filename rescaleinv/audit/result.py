@@ -398,6 +398,11 @@ class Audit:
         positive, negative = (self._rescaling(i, *named) for named in pair)
         return positive, negative
 
+    @cached_property
+    def _svms(self) -> dict[bytes, Any]:
+        """SVMs that were trained for points to look at, by their rescaling."""
+        return {}
+
     def _single_feature(self, i: int) -> tuple[str, FloatArray] | None:
         powers = np.array([one.flipping_power[i] for one in self.alone], dtype=np.int64)
         if not powers.any():
@@ -417,7 +422,9 @@ class Audit:
 
     def _rescaling(self, i: int, name: str, factors: FloatArray) -> SVMAtRescaling:
         training_set = self.model.training_set_
-        svm = self.model._fitted.margin.svm_at(factors)
+        svm = self._svms.get(factors.tobytes())
+        if svm is None:  # points share rescalings: that of the features as they are given, above all
+            svm = self._svms[factors.tobytes()] = self.model._fitted.margin.svm_at(factors)
         middle = training_set.features.mean(axis=0)
         contributions = svm.weights * (self.verdicts.points[i] - middle)
         value = float(svm.decision_function(self.verdicts.points[i : i + 1])[0])

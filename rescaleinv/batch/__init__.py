@@ -14,6 +14,7 @@ from rescaleinv import __version__
 from rescaleinv._util.parameters import checked_count, n_workers
 from rescaleinv._util.progress import progress_bar
 from rescaleinv.batch.manifest import RunFolder
+from rescaleinv.batch.models import Model, checked_model, digest_of, estimator_of, feature_names, steps_of
 from rescaleinv.batch.streams import Paths, TableFile, choose_columns, feature_columns, find_files, survey
 from rescaleinv.batch.workers import (
     COUNTED,
@@ -21,13 +22,12 @@ from rescaleinv.batch.workers import (
     VERDICT_COLUMNS,
     Piece,
     Task,
-    feature_names,
     on_dask,
     on_this_machine,
     verdict_columns,
 )
 from rescaleinv.errors import InputError
-from rescaleinv.estimators.saving import model_digest, write_model
+from rescaleinv.estimators.saving import write_model
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 
 # The engine leaves inner vertices out from 200,000 points a call on, and Parquet's row groups are often powers of two.
@@ -56,7 +56,7 @@ class BatchSummary:
 
 
 def certify_files(
-    model: RescaleInvariantSVC,
+    model: Any,
     inputs: Paths,
     out: str | Path,
     *,
@@ -74,8 +74,9 @@ def certify_files(
 
     Parameters
     ----------
-    model : RescaleInvariantSVC
-        Fitted. Its vertices are enumerated once, here, and kept in the folder.
+    model : RescaleInvariantSVC, or a pipeline or search that ends in one
+        Fitted. Its vertices are enumerated once, here, and kept in the folder. Rows go through the steps of a pipeline as in
+        :func:`rescaleinv.certify`; steps that fill in missing values get to do so.
     inputs : path, or sequence of paths
         Files that end in .csv or .parquet, folders of them, or patterns such as ``"data/*.csv"``. The rows of all of them
         are one sequence, in this order. If the model has ``feature_names_in_`` these columns are taken, and others are
@@ -109,9 +110,10 @@ def certify_files(
 
     Notes
     -----
-    The columns of a part: ``input`` and ``row`` (which file, and which of its rows, from 0), those of ``keep``, ``code``,
-    ``lower``, ``upper``, ``status`` and ``reason`` as in :class:`~rescaleinv.Verdicts`. A row with a missing value, or one
-    that is infinite or too large, is UNKNOWN for that reason: nothing is left out.
+    The columns of a part: ``input`` and ``row`` (which file, and which of its rows: the first below the header is 1, as in
+    messages and on the command line), those of ``keep``, ``label`` (the class by name; "" where there is none), ``verdict``
+    in words, ``code``, ``lower``, ``upper``, ``status`` and ``reason`` as in :class:`~rescaleinv.Verdicts`. A row with a
+    missing value, or one that is infinite or too large, is UNKNOWN for that reason: nothing is left out.
 
     Inputs are known by the SHA-256 of their whole content. With a ``time_limit`` verdicts may depend on the machine.
 
@@ -127,17 +129,18 @@ def certify_files(
     ...     verdicts = pd.read_parquet(f"{folder}/verdicts")
     >>> summary.counts
     {'strongly negative': 1, 'neutral': 1, 'strongly positive': 1, 'unknown': 1}
-    >>> print(verdicts[["input", "row", "id", "code"]])
-            input  row id  code
-    0  points.csv    0  a     0
-    1  points.csv    1  b     1
-    2  points.csv    2  c    -1
-    3  points.csv    3  d     2
+    >>> print(verdicts[["input", "row", "id", "label", "verdict"]])
+            input  row id label            verdict
+    0  points.csv    1  a     1            neutral
+    1  points.csv    2  b     1  strongly positive
+    2  points.csv    3  c    -1  strongly negative
+    3  points.csv    4  d                  unknown
     >>> verdicts["reason"].tolist()
     ['', '', '', 'a value is missing']
     """
     _require_pyarrow()
-    _check_model(model)
+    chosen = checked_model(model)
+    estimator, steps = estimator_of(chosen), steps_of(chosen)
     if scheduler is not None and n_jobs is not None:
         raise InputError("n_jobs is for processes on this machine, and scheduler for Dask; one of them is needed")
     chunk_rows = checked_count(chunk_rows, "chunk_rows", 1)
@@ -151,20 +154,20 @@ def certify_files(
         files = survey(paths, n_processes)
         if not any(file.n_rows for file in files):
             raise InputError(f"there are no rows in {', '.join(file.name for file in files)}")
-        columns = choose_columns(files, feature_names(model), model.n_features_in_, _checked_keep(keep))
+        columns = choose_columns(files, feature_names(chosen), chosen.n_features_in_, _checked_keep(keep))
         description = {
             "package": __version__,
-            "model": model_digest(model._fitted),
+            "model": digest_of(chosen),
             "inputs": [{"name": file.name, "sha256": file.sha256, "rows": file.n_rows} for file in files],
             "chunk_rows": chunk_rows,
             "keep": list(columns.keep),
         }
-        digest = run.begin(description, lambda path: _save(model, path))
+        digest = run.begin(description, lambda path: _save(estimator, path))
         parts = run.finished(digest)
         planned = list(_planned(files, chunk_rows))
         run.require_own_parts(len(planned))
         tasks = [
-            Task(str(run.folder), digest, number, pieces, columns, os.getpid())
+            Task(str(run.folder), digest, number, pieces, columns, os.getpid(), steps)
             for number, pieces in enumerate(planned)
             if number not in parts
         ]
@@ -177,7 +180,7 @@ def certify_files(
     return BatchSummary(tuple(run.part_path(number) for number in sorted(parts)), sum(counts.values()), counts)
 
 
-def certify_dask(model: RescaleInvariantSVC, collection: Any) -> Any:
+def certify_dask(model: Any, collection: Any) -> Any:
     """The verdicts of a Dask data frame or array, as a Dask data frame with the same partitions and index.
 
     Nothing is computed yet, apart from the vertices of the model, which are enumerated here, once. The model is one
@@ -185,7 +188,7 @@ def certify_dask(model: RescaleInvariantSVC, collection: Any) -> Any:
 
     Parameters
     ----------
-    model : RescaleInvariantSVC
+    model : RescaleInvariantSVC, or a pipeline or search that ends in one
         Fitted.
     collection : dask.dataframe.DataFrame or dask.array.Array
         The columns are chosen, and rows with missing values are treated, as in :func:`certify_files`.
@@ -193,7 +196,7 @@ def certify_dask(model: RescaleInvariantSVC, collection: Any) -> Any:
     Returns
     -------
     dask.dataframe.DataFrame
-        With the columns ``code``, ``lower``, ``upper``, ``status`` and ``reason``.
+        With the columns ``label``, ``verdict``, ``code``, ``lower``, ``upper``, ``status`` and ``reason``.
 
     Examples
     --------
@@ -210,7 +213,7 @@ def certify_dask(model: RescaleInvariantSVC, collection: Any) -> Any:
         import dask.dataframe as dd
     except ImportError as error:
         raise InputError('Dask collections need Dask: pip install "rescaleinv[dask]"') from error
-    _check_model(model)
+    model = checked_model(model)
     if isinstance(collection, da.Array):
         if collection.ndim != 2:
             raise InputError(f"the array has {collection.ndim} dimension(s); one row per point is needed")
@@ -221,17 +224,17 @@ def certify_dask(model: RescaleInvariantSVC, collection: Any) -> Any:
     for name in features:
         if collection.dtypes[name].kind not in "biuf":
             raise InputError(f"the column {name!r} is of type {collection.dtypes[name]}; numbers are needed")
-    model.precompute()
-    meta = dict(zip(VERDICT_COLUMNS, (np.int8, np.float64, np.float64, "str", "str"), strict=True))
+    estimator_of(model).precompute()
+    meta = dict(zip(VERDICT_COLUMNS, ("str", "str", np.int8, np.float64, np.float64, "str", "str"), strict=True))
     return collection.map_partitions(_verdict_frame, dask.delayed(model, pure=False), features, meta=meta)
 
 
-def _verdict_frame(frame: Any, model: RescaleInvariantSVC, features: list[Any]) -> Any:
+def _verdict_frame(frame: Any, model: Model, features: list[Any]) -> Any:
     import pandas as pd
 
     matrix = frame[features].to_numpy(dtype=np.float64, na_value=np.nan)
     verdicts = pd.DataFrame(verdict_columns(model, matrix), index=frame.index)
-    return verdicts.astype({"status": "str", "reason": "str"})
+    return verdicts.astype(dict.fromkeys(("label", "verdict", "status", "reason"), "str"))
 
 
 def _require_pyarrow() -> None:
@@ -239,17 +242,6 @@ def _require_pyarrow() -> None:
         import pyarrow  # noqa: F401 - whether it is there
     except ImportError as error:
         raise InputError('runs over files need pyarrow: pip install "rescaleinv[parquet]"') from error
-
-
-def _check_model(model: Any) -> None:
-    from sklearn.utils.validation import check_is_fitted
-
-    if not isinstance(model, RescaleInvariantSVC):
-        raise InputError(
-            f"a fitted RescaleInvariantSVC is needed, {type(model).__name__} was given; of a pipeline, apply the steps "
-            "before the last to the data first"
-        )
-    check_is_fitted(model)
 
 
 def _save(model: RescaleInvariantSVC, path: Path) -> None:

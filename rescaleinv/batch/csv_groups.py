@@ -98,7 +98,7 @@ class Group:
     n_rows: int
 
     def __str__(self) -> str:
-        return f"{self.path}, rows {self.first_row} to {self.first_row + self.n_rows - 1}"
+        return f"{self.path}, rows {self.first_row + 1} to {self.first_row + self.n_rows}"
 
 
 def parse_group(group: Group, features: Sequence[str], keep: Sequence[str]) -> pa.Table:
@@ -161,5 +161,7 @@ def _what_is_wrong(group: Group, features: Sequence[str], error: Exception) -> s
             try:
                 float(text or "nan")
             except ValueError:
-                return f"{group.path} has {text!r} in row {group.first_row + i}, column {name!r}, where numbers belong"
+                return (
+                    f"{group.path} has {text!r} in row {group.first_row + i + 1}, column {name!r}, where numbers belong"
+                )
     return f"{group}: {error}"

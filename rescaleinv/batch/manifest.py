@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from rescaleinv._util.files import checked_path, replacing
 from rescaleinv.errors import InputError
 
-_FORMAT = "rescaleinv-run/2"
+_FORMAT = "rescaleinv-run/3"
 _START_AGAIN = "choose another folder, or delete this one to start again"
 _MAKE_AGAIN = "delete it, and its part is made again"
 

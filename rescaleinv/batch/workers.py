@@ -10,26 +10,30 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.pipeline import Pipeline
 from threadpoolctl import ThreadpoolController
 
 from rescaleinv._util.types import FloatArray
 from rescaleinv.batch.manifest import Part, RunFolder
+from rescaleinv.batch.models import Model, estimator_of, feature_names, put_together
 from rescaleinv.batch.streams import Columns, TableFile, read_rows
 from rescaleinv.errors import BatchError, InputError
-from rescaleinv.estimators.svc import RescaleInvariantSVC
-from rescaleinv.verdict import Verdict, Verdicts, read_only, unusable_rows, verdict_words
+from rescaleinv.estimators.points import certify_with_holes, labels_with_holes
+from rescaleinv.estimators.svc import RescaleInvariantSVC, certify
+from rescaleinv.verdict import MISSING, Verdict, Verdicts, read_only, unusable_rows, verdict_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 PLACE_COLUMNS = ("input", "row")
-VERDICT_COLUMNS = ("code", "lower", "upper", "status", "reason")
+VERDICT_COLUMNS = ("label", "verdict", "code", "lower", "upper", "status", "reason")
+_WORDS = np.array([verdict_words(code) for code in range(-1, 3)], dtype=object)
 COUNTED = {verdict_words(kind): kind for kind in Verdict}
 _SECONDS_FOR_DASK = 60
 
@@ -53,6 +57,7 @@ class Task:
     pieces: tuple[Piece, ...]
     columns: Columns
     owner: int
+    steps: Pipeline | None = None  # what comes before the estimator
 
 
 def on_this_machine(tasks: Sequence[Task], n_processes: int) -> Iterator[Part]:
@@ -101,7 +106,9 @@ def on_dask(tasks: Sequence[Task], scheduler: Any) -> Iterator[Part]:
             client.wait_for_workers(1, timeout=_SECONDS_FOR_DASK)
         except TimeoutError as error:
             raise BatchError(f"the Dask scheduler {scheduler} has no worker; start some, and call again") from error
-        model = client.scatter(_stored_model(tasks[0].folder, tasks[0].run), broadcast=True, hash=False)
+        model = put_together(_stored_model(tasks[0].folder, tasks[0].run), tasks[0].steps)
+        model = client.scatter(model, broadcast=True, hash=False)
+        tasks = [replace(task, steps=None) for task in tasks]
         futures = [client.submit(make_part, task, model, pure=False) for task in tasks]
         try:
             for _, part in as_completed(futures, loop=client.loop, with_results=True):
@@ -132,7 +139,7 @@ def _client(scheduler: Any) -> Iterator[Any]:
 def _part_with_stored_model(task: Task) -> Part:
     if os.getpid() != task.owner:
         _end_with(task.owner)
-    return make_part(task, _stored_model(task.folder, task.run))
+    return make_part(task, put_together(_stored_model(task.folder, task.run), task.steps))
 
 
 @lru_cache(maxsize=1)
@@ -153,7 +160,7 @@ def _end_with(owner: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def make_part(task: Task, model: RescaleInvariantSVC) -> Part:
+def make_part(task: Task, model: Model) -> Part:
     """Read the rows of a chunk, certify them, and write the part."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -164,7 +171,9 @@ def make_part(task: Task, model: RescaleInvariantSVC) -> Part:
         texts = values.dtype == object
         table = table.append_column(name, pa.array(values, pa.string()).dictionary_encode() if texts else [values])
     content = io.BytesIO()
-    pq.write_table(table, content, compression="zstd", use_dictionary=["input", "code", "status", "reason"])
+    pq.write_table(
+        table, content, compression="zstd", use_dictionary=["input", "label", "verdict", "code", "status", "reason"]
+    )
     counts = {name: int((verdicts["code"] == kind).sum()) for name, kind in COUNTED.items()}
     return RunFolder(task.folder).write_part(task.run, task.number, content.getvalue(), counts)
 
@@ -184,7 +193,7 @@ def _read(task: Task) -> tuple[FloatArray, pa.Table]:
             for j in range(n_features):
                 matrix[done : done + n, j] = table.column(j).to_numpy()
             name = pa.DictionaryArray.from_arrays(np.zeros(n, dtype=np.int32), [piece.file.name])
-            place = pa.table([name, np.arange(row, row + n)], names=PLACE_COLUMNS)
+            place = pa.table([name, np.arange(row + 1, row + n + 1)], names=PLACE_COLUMNS)
             for field, values in zip(task.columns.keep, table.columns[n_features:], strict=True):
                 place = place.append_column(field, values)
             tables.append(place)
@@ -192,30 +201,54 @@ def _read(task: Task) -> tuple[FloatArray, pa.Table]:
     return matrix, pa.concat_tables(tables).unify_dictionaries()
 
 
-def feature_names(model: RescaleInvariantSVC) -> list[str] | None:
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else names.tolist()
+def verdict_columns(model: Model, matrix: FloatArray) -> dict[str, npt.NDArray[Any]]:
+    """Labels and verdicts of points, some of which may have values that no model can take: these are UNKNOWN."""
+    verdicts = _of_pipeline(model, matrix) if isinstance(model, Pipeline) else _of_estimator(model, matrix)
+    assert verdicts.labels is not None
+    classes = estimator_of(model).classes_.tolist()
+    which = np.select([verdicts.labels == label for label in classes], range(len(classes)), len(classes))
+    found = {"label": np.array([*map(str, classes), ""], dtype=object)[which], "verdict": _WORDS[verdicts.code + 1]}
+    return {name: found[name] if name in found else getattr(verdicts, name) for name in VERDICT_COLUMNS}
 
 
-def verdict_columns(model: RescaleInvariantSVC, matrix: FloatArray) -> dict[str, npt.NDArray[Any]]:
-    """The verdicts of points, some of which may have values that no model can take: these are UNKNOWN."""
+def _of_estimator(model: RescaleInvariantSVC, matrix: FloatArray) -> Verdicts:
+    # the columns were chosen by their names; the points are handed over
+    with _blas().limit(limits=1):  # other processes have the other processors
+        verdicts = certify_with_holes(model.engine_.engine, read_only(matrix))
+        labels = labels_with_holes(model.classes_, model._fitted.reference.decision_function, matrix)
+    return replace(verdicts, labels=labels)
+
+
+def _of_pipeline(model: Pipeline, matrix: FloatArray) -> Verdicts:
+    """Steps that fill in missing values get them; where steps can't take them, such rows are UNKNOWN."""
+    names = feature_names(model)
+
+    def certified(rows: FloatArray) -> Verdicts:
+        if names is None:
+            return certify(model, rows)
+        import pandas as pd
+
+        return certify(model, pd.DataFrame(rows, columns=names))
+
     reasons = unusable_rows(matrix)
-    usable = np.array(reasons == "", dtype=bool)
-    if usable.all():
-        verdicts = _certified(model, matrix)
-    else:
-        verdicts = Verdicts.all_unknown(matrix, reasons, model.engine_.engine)
-        if usable.any():
-            verdicts = verdicts.with_rows(usable, _certified(model, matrix[usable]))
-    return {name: getattr(verdicts, name) for name in VERDICT_COLUMNS}
+    taken = np.array((reasons == "") | (reasons == MISSING), dtype=bool)
+    with _blas().limit(limits=1):
+        try:
+            found = certified(matrix[taken]) if taken.any() else None
+        except ValueError:  # which is what scikit-learn's steps say of missing values
+            if not (reasons == MISSING).any():
+                raise
+            taken = np.array(reasons == "", dtype=bool)
+            found = certified(matrix[taken]) if taken.any() else None
+    engine = estimator_of(model).engine_.engine
+    verdicts = Verdicts.all_unknown(matrix, reasons, engine)
+    labels = np.full(len(matrix), None, dtype=object)
+    if found is not None and found.labels is not None:
+        verdicts = verdicts.with_rows(taken, found)
+        labels[taken] = found.labels
+    return replace(verdicts, labels=labels)
 
 
 @lru_cache(maxsize=1)
 def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
-
-
-def _certified(model: RescaleInvariantSVC, points: FloatArray) -> Verdicts:
-    # the columns were chosen by their names and the values looked at before; the points are handed over
-    with _blas().limit(limits=1):  # other processes have the other processors
-        return model.engine_.engine.certify_checked(read_only(points))

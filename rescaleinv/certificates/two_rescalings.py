@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from fractions import Fraction
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -58,6 +59,10 @@ def labelled_svm_at(
 
 def versions() -> dict[str, str]:
     return {"rescaleinv": rescaleinv.__version__, "python": platform.python_version(), "numpy": np.__version__}
+
+
+# What certificates state of the reading of a training set is the same in all of them.
+_readings: WeakKeyDictionary[TrainingSet, dict[bool, list[dict[str, Any] | None]]] = WeakKeyDictionary()
 
 
 def training_object(training_set: TrainingSet, left_out: int, *, as_written: bool = False) -> dict[str, Any]:
@@ -115,6 +120,13 @@ def certificate_of(
 
 def reading_object(training_set: TrainingSet, *, in_given_units: bool = False) -> list[dict[str, Any] | None]:
     """For each feature that was not taken as given: the map from certified to given values, and the given floats."""
+    known = _readings.setdefault(training_set, {})
+    if in_given_units not in known:
+        known[in_given_units] = _reading_object(training_set, in_given_units=in_given_units)
+    return [None if entry is None else dict(entry) for entry in known[in_given_units]]
+
+
+def _reading_object(training_set: TrainingSet, *, in_given_units: bool) -> list[dict[str, Any] | None]:
     entries: list[dict[str, Any] | None] = []
     for feature, column in zip(training_set.reading, training_set.features.T, strict=True):
         if not feature.changes:

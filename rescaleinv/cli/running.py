@@ -15,7 +15,7 @@ from rescaleinv.errors import InputError
 
 def check_limits(options: argparse.Namespace) -> None:
     """What can be said of the limits and the engine before the tables are read."""
-    if not options.budget > 0:
+    if options.budget is not None and not options.budget > 0:
         raise InputError(f"--budget {options.budget:g}: a positive number of seconds is needed, or inf for no limit")
     checked_time_limit(options.time_limit)
     if options.engine != "auto":

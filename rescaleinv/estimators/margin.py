@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from warnings import warn
 
 import numpy as np
+import numpy.typing as npt
 
 from rescaleinv._util.parameters import is_number
 from rescaleinv._util.types import FloatArray, IntArray
@@ -60,6 +61,8 @@ class Margin:
     one_label : bool
         The classes overlap so much that every soft margin is the same constant, whatever C, ν or scaling: there is no
         hyperplane. ``penalties`` and ``nu`` are then None.
+    left_out, left_out_signs : arrays
+        The rows that were left out and their classes, for pictures; not in model files.
     """
 
     training_set: TrainingSet
@@ -68,6 +71,8 @@ class Margin:
     penalties: FloatArray | None = None
     nu: NuMargin | None = None
     one_label: bool = False
+    left_out: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    left_out_signs: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty(0, dtype=np.int8))
 
     def svm_at(self, rescaling: Any = None) -> SVMSolution | ReferenceSVM:
         """The SVM with this margin, hard or by ν, of the features rescaled by τ."""
@@ -127,7 +132,9 @@ def _margin(whole: TrainingSet, kept: TrainingSet, svm: Any, **soft: Any) -> Mar
     reference = ReferenceSVM(
         kept, svm.weights, svm.intercept, svm.value_at_anchor, hard_margin=not soft, nu=soft.get("nu")
     )
-    return Margin(kept, np.setdiff1d(whole.row_numbers, kept.row_numbers), reference, **soft)
+    out = np.isin(whole.row_numbers, kept.row_numbers, invert=True)
+    left_out = {"left_out": whole.features[out], "left_out_signs": whole.signs[out]}
+    return Margin(kept, np.setdiff1d(whole.row_numbers, kept.row_numbers), reference, **soft, **left_out)
 
 
 def _soft(whole: TrainingSet, weights: FloatArray, sample_weight: FloatArray, nu: Any) -> Margin:

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from rescaleinv._util.parameters import is_sequence
 from rescaleinv._util.types import FloatArray
 from rescaleinv.engines import Extremes
 from rescaleinv.errors import InputError
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.plotting.polygons import intersection
-from rescaleinv.plotting.style import INK, LOOKS, axes_for, legend_above, shortened
-from rescaleinv.theory.inputs import as_matrix
-from rescaleinv.verdict import Verdict, Verdicts, verdict_words
+from rescaleinv.plotting.style import DARK_ORANGE, INK, LOOKS, axes_for, legend_above, shortened
+from rescaleinv.theory.inputs import as_matrix, is_missing
+from rescaleinv.verdict import Verdict, Verdicts, class_words, verdict_words
 
 _SIDES = (Verdict.STRONGLY_POSITIVE, Verdict.STRONGLY_NEGATIVE)
 
@@ -39,6 +40,12 @@ class RegionsDisplay:
         The training rows in the two features, and which are positive (+1) and negative (-1).
     verdicts : Verdicts, optional
         Points to draw.
+    truth : array, optional
+        Whether these points truly are positive (+1) or negative (-1); 0 where that is not known.
+    left_out, left_out_signs : arrays, optional
+        Training rows that no hyperplane fits and that were left out, in the two features, and their classes.
+    classes : pair of str
+        What to call the negative and the positive class.
     columns : pair of int
         Which two features of the points.
     at : str
@@ -67,18 +74,25 @@ class RegionsDisplay:
         rows: FloatArray,
         signs: Any,
         verdicts: Verdicts | None = None,
+        truth: Any = None,
+        left_out: FloatArray | None = None,
+        left_out_signs: Any = None,
+        classes: tuple[str, str] = ("negative", "positive"),
         columns: tuple[int, int] = (0, 1),
         at: str = "",
     ) -> None:
         self.regions, self.lines, self.box = regions, lines, box
         self.names, self.rows, self.signs = names, rows, signs
         self.verdicts, self.columns, self.at = verdicts, columns, at
+        self.truth, self.classes = truth, classes
+        self.left_out, self.left_out_signs = left_out, left_out_signs
 
     @classmethod
     def from_estimator(
         cls,
         estimator: RescaleInvariantSVC,
         X: Any = None,
+        y: Any = None,
         *,
         features: Sequence[int | str] = (0, 1),
         at: Any = None,
@@ -93,6 +107,8 @@ class RegionsDisplay:
             Fitted; its engine must be the complex.
         X : table, optional
             Points to draw, marked by their verdicts.
+        y : sequence of labels, optional
+            Their true classes, None where one is not known: points with another label get a ring.
         features : pair of numbers or names
             The two features to show.
         at : sequence with a value for each feature, or mapping from name to value, optional
@@ -114,8 +130,13 @@ class RegionsDisplay:
         if i == j:
             raise InputError(f"features is {features!r}; two different features are needed")
         points = None if X is None else as_matrix(X, n_features=training_set.n_features)
-        rows = training_set.features[:, [i, j]]
-        shown = rows if points is None else np.vstack([rows, points[:, [i, j]]])
+        if y is not None and points is None:
+            raise InputError("y was given without X; the classes of the points in X are meant")
+        margin = estimator._fitted.margin
+        rows, left_out = (
+            features[:, [i, j]] for features in (training_set.features, margin.left_out.reshape(-1, len(names)))
+        )
+        shown = np.vstack([rows, left_out, *([] if points is None else [points[:, [i, j]]])])
         box = _box(limits, shown)
         position = _position(at, names, np.median(training_set.features, axis=0))
         regions, lines = _regions(extremes, position, (i, j), box)
@@ -128,7 +149,11 @@ class RegionsDisplay:
             names=(names[i], names[j]),
             rows=rows,
             signs=training_set.signs,
-            verdicts=None if points is None else estimator.engine_.engine.certify_checked(points),
+            verdicts=None if points is None else estimator.certify(points),
+            truth=None if points is None or y is None else _truth(y, estimator, len(points)),
+            left_out=left_out,
+            left_out_signs=margin.left_out_signs,
+            classes=(class_words(training_set.classes[0]), class_words(training_set.classes[1])),
             columns=(i, j),
             at=text + (", …" if len(others) > 6 else ""),
         )
@@ -152,13 +177,16 @@ class RegionsDisplay:
         for side in _SIDES:
             look = LOOKS[side]
             if len(self.regions[side]):
-                label = f"{verdict_words(side).removeprefix('strongly ')} whatever the scaling"
+                label = f"{self._class_of(side)} whatever the scaling"
                 ax.fill(*self.regions[side].T, facecolor=look.colour, alpha=0.28, lw=0, label=label)
                 ax.fill(*self.regions[side].T, facecolor="none", edgecolor=look.colour, hatch=look.hatch, lw=0)
-        for k, line in enumerate(self.lines):
+        label = "SVMs that bound the regions"
+        for line in self.lines:
             ends = _across(line, self.box)
             if len(ends):
-                ax.plot(*ends.T, color=INK, lw=0.7, ls="--", label="" if k else "extreme SVMs")
+                ax.plot(*ends.T, color=INK, lw=0.7, ls="--", label=label)
+                label = ""  # one entry for all
+        self._plot_rows(ax)
         self._plot_points(ax)
         below = f"\n{textwrap.fill(f'slice at {self.at}', 60)}" if self.at else ""
         ax.set(xlim=self.box[0], ylim=self.box[1], ylabel=shortened(self.names[1]))
@@ -166,31 +194,61 @@ class RegionsDisplay:
         legend_above(ax)
         return self
 
-    def _plot_points(self, ax: Any) -> None:
+    def _class_of(self, side: int) -> str:
+        return shortened(self.classes[int(side > 0)])
+
+    def _plot_rows(self, ax: Any) -> None:
+        """The training rows, and crossed out those that were left out."""
         faded = 0.45 if self.at else 1.0
-        for side, sign in zip(_SIDES, (1, -1), strict=True):
-            look, rows = LOOKS[side], self.rows[self.signs == sign]
-            name = f"{'positive' if sign > 0 else 'negative'} training row"
-            ax.scatter(
-                *rows.T, marker=look.marker, s=45, color=look.colour, edgecolor=INK, alpha=faded, zorder=3, label=name
-            )
+        look = {"s": 45, "edgecolor": INK, "alpha": faded, "zorder": 3}
+        for side in _SIDES:
+            marker, colour, name = LOOKS[side].marker, LOOKS[side].colour, self._class_of(side)
+            rows = self.rows[self.signs == side]
+            ax.scatter(*rows.T, marker=marker, color=colour, label=f"{name}, training row", **look)
+            out = np.empty((0, 2)) if self.left_out is None else self.left_out[self.left_out_signs == side]
+            if len(out):
+                ax.scatter(*out.T, marker="X", s=75, color=colour, edgecolor=INK, zorder=3, label=f"{name}, left out")
+
+    def _plot_points(self, ax: Any) -> None:
         if self.verdicts is None:
             return
         points = self.verdicts.points[:, list(self.columns)]
         for kind, look in LOOKS.items():
             mask = self.verdicts.code == kind
             if mask.any():
-                name = f"{verdict_words(kind)} point"
                 ax.scatter(
                     *points[mask].T,
                     marker="*" if kind == Verdict.NEUTRAL else look.marker,
                     s=90 if kind == Verdict.NEUTRAL else 18,
-                    color="white" if kind == Verdict.NEUTRAL else look.colour,
+                    color="white" if kind == Verdict.NEUTRAL else INK if look.marker == "x" else look.colour,
                     edgecolor=None if look.marker == "x" else INK,
                     lw=0.8,
                     zorder=4,
-                    label=name,
+                    label=f"{verdict_words(kind)} point",
                 )
+        wrong = np.zeros(len(points), dtype=bool) if self.truth is None else self._mislabelled()
+        if wrong.any():
+            ring = {"facecolor": "none", "edgecolor": DARK_ORANGE, "lw": 1.3, "zorder": 5}
+            ax.scatter(*points[wrong].T, marker="o", s=170, label="labelled otherwise than y", **ring)
+
+    def _mislabelled(self) -> Any:
+        """Which points have another label than their true class, where that is known."""
+        assert self.verdicts is not None
+        assert self.verdicts.labels is not None
+        assert self.verdicts.classes is not None
+        signs = np.where(self.verdicts.labels == self.verdicts.classes[1], 1, -1)
+        return (self.truth != 0) & (self.truth != signs)
+
+
+def _truth(y: Any, estimator: RescaleInvariantSVC, n: int) -> Any:
+    """+1, -1, and 0 where the class of a point is not known."""
+    if not is_sequence(y) or len(labels := list(y)) != n:
+        raise InputError(f"y is not one label for each of the {n} points of X")
+    negative, positive = estimator.classes_.tolist()
+    for label in labels:
+        if not is_missing(label) and label not in (negative, positive):
+            raise InputError(f"y has {label!r}; the classes are {negative!r} and {positive!r}")
+    return np.array([0 if is_missing(label) else 1 if label == positive else -1 for label in labels])
 
 
 def _extremes(estimator: Any) -> Extremes:

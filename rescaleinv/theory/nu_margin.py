@@ -44,7 +44,7 @@ _FIRST_STEP = 0.05
 # Multipliers whose rows are out of order by more than this share of the scores' spread are computed again in rationals, as
 # long as the steps times the numbers of the training set are not more than so many.
 _MOST_DISORDER, _MOST_WORK = 1e-7, 10_000_000
-_SOLVER_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12, "max_iter": 400}
+_SOLVER_SETTINGS = {"verbose": False, "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12, "max_iter": 400}
 
 
 @dataclass(frozen=True, eq=False)
@@ -416,33 +416,46 @@ def _in_its_own_units(
 
 
 def _solved(rows: FloatArray, signs: FloatArray, caps: FloatArray, pull: FloatArray, halves: FloatArray) -> FloatArray:
-    """The multipliers that bring Σ a_i y_i x_i + pull nearest to 0 and add up to ``halves`` in the two classes."""
-    import cvxpy as cp
-
-    a, gap = cp.Variable(len(rows)), cp.Variable(rows.shape[1])
-    allowed = [a >= 0, a <= caps, signs @ a == halves[0] - halves[1], cp.sum(a) == halves.sum()]
+    """The multipliers a that bring g = Σ a_i y_i x_i + pull nearest to 0 and add up to ``halves`` in the two classes."""
     sizes = np.abs(rows).max(axis=0)
     sizes[sizes == 0] = 1.0
-    # features of very different sizes: each row of the system in the units of its own feature
-    in_own_units = (rows / sizes).T @ cp.multiply(signs, a) + pull / sizes == cp.multiply(1 / sizes, gap)
-    distance = rows.T @ cp.multiply(signs, a)
-    if pull.any():
-        distance = distance + pull
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(distance) / 2), allowed)
-    second = cp.Problem(cp.Minimize(cp.sum_squares(gap) / 2), [*allowed, in_own_units])
-    why: Any = ""
-    for tried in (problem, second):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whether the answer is accurate is looked at later
-            try:
-                tried.solve(solver=cp.CLARABEL, **_SOLVER_TOLERANCES)
-            except (cp.error.SolverError, ValueError) as error:
-                why = error
-                continue
-        if a.value is not None:
-            return np.clip(a.value, 0.0, caps)
-        why = f"the solver says {tried.status}"
-    raise SolverError(f"the nu-SVM was not found: {why}")
+    status = ""
+    # features of very different sizes, where that is needed: each row of the system in the units of its own feature
+    for units in (np.ones(len(sizes)), sizes):
+        found, status = _by_interior_point(rows / units, signs, caps, pull / units, 1 / units, halves)
+        if found is not None:
+            return np.clip(found, 0.0, caps)
+    raise SolverError(f"the nu-SVM was not found: the solver says {status}")
+
+
+def _by_interior_point(
+    rows: FloatArray, signs: FloatArray, caps: FloatArray, pull: FloatArray, units: FloatArray, halves: FloatArray
+) -> tuple[FloatArray | None, str]:
+    """Minimise ½ ‖g‖² with Σ a_i y_i x_i + pull = units · g by Clarabel; None where it fails, and what it says."""
+    import clarabel
+    from scipy.sparse import block_array, csc_matrix, diags_array, eye_array
+
+    m, n = rows.shape
+    ends = np.vstack([signs > 0, signs < 0]).astype(float)
+    equations = block_array(
+        [[(rows * signs[:, None]).T, -diags_array(units)], [ends, None], [-eye_array(m), None], [eye_array(m), None]]
+    )
+    right = np.concatenate([-pull, halves, np.zeros(m), caps])
+    settings = clarabel.DefaultSettings()
+    for name, value in _SOLVER_SETTINGS.items():
+        setattr(settings, name, value)
+    answer = clarabel.DefaultSolver(
+        csc_matrix(diags_array(np.concatenate([np.zeros(m), np.ones(n)]))),
+        np.zeros(m + n),
+        csc_matrix(equations),
+        right,
+        [clarabel.ZeroConeT(n + 2), clarabel.NonnegativeConeT(2 * m)],
+        settings,
+    ).solve()
+    # whether an answer is accurate is looked at later
+    good = answer.status in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
+    found = np.array(answer.x)[:m]
+    return (found if good and np.isfinite(found).all() else None), str(answer.status)
 
 
 def _polished(rows: FloatArray, signs: FloatArray, caps: FloatArray, found: FloatArray) -> FloatArray:

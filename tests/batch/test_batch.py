@@ -18,7 +18,7 @@ import pytest
 from batch_runs import NAMES, contents, fragments
 
 import rescaleinv
-from rescaleinv import InputError, RescaleInvariantSVC, Verdict, batch, certify_dask, certify_files
+from rescaleinv import InputError, RescaleInvariantSVC, Verdict, batch, certify, certify_dask, certify_files
 from rescaleinv.batch import csv_groups, streams, workers
 from rescaleinv.batch.manifest import RunFolder
 
@@ -34,9 +34,11 @@ def test_the_verdicts_are_those_of_the_estimator(model, inputs, points, tmp_path
     summary = certify_files(model, inputs, tmp_path / "out", keep=["id"], chunk_rows=60)
     found = pd.read_parquet(tmp_path / "out")
     wanted = model.certify(points[NAMES])
-    assert list(found.columns) == ["input", "row", "id", "code", "lower", "upper", "status", "reason"]
+    assert list(found.columns) == ["input", "row", "id", *workers.VERDICT_COLUMNS]
     assert found["input"].tolist() == ["a.csv"] * 100 + ["b.parquet"] * 30 + ["c.parquet"] * 120
-    assert found["row"].tolist() == [*range(100), *range(30), *range(120)]
+    assert found["row"].tolist() == [*range(1, 101), *range(1, 31), *range(1, 121)]
+    assert found["label"].tolist() == [str(label) for label in model.predict(points[NAMES])]
+    assert found["verdict"].tolist() == wanted.to_frame()["verdict"].tolist()
     assert found["id"].tolist() == points["id"].tolist()
     for name in ("code", "lower", "upper", "status", "reason"):
         assert found[name].tolist() == getattr(wanted, name).tolist()
@@ -50,7 +52,7 @@ def test_the_columns_are_compact(model, inputs, tmp_path):
     certify_files(model, inputs, tmp_path / "out", chunk_rows=60)
     schema = pq.read_schema(tmp_path / "out" / "part-00000001.parquet")
     text = pa.dictionary(pa.int32(), pa.string())
-    kinds = [text, pa.int64(), pa.int8(), pa.float64(), pa.float64(), text, text]
+    kinds = [text, pa.int64(), text, text, pa.int8(), pa.float64(), pa.float64(), text, text]
     assert schema.types == kinds
 
 
@@ -126,8 +128,46 @@ def test_only_the_estimator_itself_is_taken(inputs, tmp_path):
     from sklearn.linear_model import LogisticRegression
 
     for call in (certify_files, lambda model, *_: certify_dask(model, None)):
-        with pytest.raises(InputError, match="a fitted RescaleInvariantSVC is needed, LogisticRegression was given"):
+        with pytest.raises(
+            InputError,
+            match="or a pipeline that ends in one; LogisticRegression was given",
+        ):
             call(LogisticRegression(), inputs, tmp_path / "out")
+
+
+@pytest.mark.parametrize("steps", ["scaler", "imputer", "turned"])
+def test_pipelines(table, inputs, points, tmp_path, steps):
+    """Verdicts, labels and names of columns are those of the pipeline, on one process and on two."""
+    from sklearn.decomposition import PCA
+    from sklearn.impute import SimpleImputer
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    before = {"scaler": [StandardScaler()], "imputer": [SimpleImputer(), StandardScaler()], "turned": [PCA(3)]}[steps]
+    labels = np.where(table["label"][:16] > 0, "ill", "well")
+    pipeline = make_pipeline(*before, RescaleInvariantSVC()).fit(table[NAMES][:16], labels)
+    holes = points[["id", *NAMES]].copy()
+    holes.loc[5, NAMES[1]] = np.nan
+    holes.loc[6, NAMES[0]] = np.inf
+    holes.to_parquet(tmp_path / "holes.parquet")
+    summary = certify_files(pipeline, tmp_path / "holes.parquet", tmp_path / "out", chunk_rows=100)
+    found = pd.read_parquet(tmp_path / "out").set_axis(points.index)
+    taken = points.index if steps == "imputer" else points.index.drop(5)
+    taken = taken.drop(6)
+    wanted = certify(pipeline, holes.loc[taken, NAMES])
+    assert found.loc[taken, "code"].tolist() == wanted.code.tolist()
+    assert found.loc[taken, "label"].tolist() == pipeline.predict(holes.loc[taken, NAMES]).tolist()
+    assert found.loc[6, ["verdict", "label"]].tolist() == ["unknown", ""]
+    assert (found.loc[5, "label"] == "") == (steps != "imputer")
+    assert len({*wanted.code.tolist()}) >= 2
+    search = GridSearchCV(pipeline, {}, cv=2)  # stands for its best estimator
+    search.best_estimator_ = pipeline
+    again = certify_files(search, tmp_path / "holes.parquet", tmp_path / "out", chunk_rows=100, n_jobs=2)
+    assert again == summary
+    pipeline[0].set_params(**({"copy": False} if steps != "turned" else {"whiten": True}))
+    with pytest.raises(InputError, match="was made with another model"):
+        certify_files(pipeline, tmp_path / "holes.parquet", tmp_path / "out", chunk_rows=100)
 
 
 def test_inputs_are_not_looked_for_among_the_results(model, inputs):
@@ -356,7 +396,7 @@ def test_a_client_is_used_and_left_open(model, inputs, tmp_path, cluster):
 
 def test_an_error_on_dask_is_told_as_it_is(model, tmp_path, cluster):
     (tmp_path / "points.csv").write_text(",".join(NAMES) + "\n1,2,many,4\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"points\.csv has 'many' in row 0, column 'shape'"):
+    with pytest.raises(InputError, match=r"points\.csv has 'many' in row 1, column 'shape'"):
         certify_files(model, tmp_path / "points.csv", tmp_path / "out", scheduler=cluster.scheduler_address)
 
 
@@ -402,7 +442,7 @@ def test_partitions_without_rows(model, points):
     frame = dd.from_pandas(points, npartitions=3)
     found = certify_dask(model, frame[frame["clump"] > 100]).compute(scheduler="sync")
     assert len(found) == 0
-    assert list(found.columns) == ["code", "lower", "upper", "status", "reason"]
+    assert list(found.columns) == list(workers.VERDICT_COLUMNS)
 
 
 def test_the_model_is_in_the_graph_once(model, points):

@@ -79,8 +79,8 @@ def test_what_is_no_csv_table(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x,y\n1,NA\n2,3\n4,five\n", r"bad\.csv has 'five' in row 2, column 'y', where numbers belong"),
-        ("x,y\n1,2\n3\n", r"bad\.csv, rows 0 to 1: .*Expected 2 columns, got 1"),
+        ("x,y\n1,NA\n2,3\n4,five\n", r"bad\.csv has 'five' in row 3, column 'y', where numbers belong"),
+        ("x,y\n1,2\n3\n", r"bad\.csv, rows 1 to 2: .*Expected 2 columns, got 1"),
         ('x,y\n1,2\n3,"4\n5,6\n', r"bad\.csv"),
         ("x,y\n1,2\n   \n", r"bad\.csv"),
     ],
@@ -96,7 +96,7 @@ def test_rows_that_can_not_be_read(tmp_path, text, message):
 def test_a_row_is_named_by_its_number_in_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_groups, "GROUP_ROWS", 3)
     (file,) = survey([write_csv(tmp_path / "long.csv", {"x": [*range(10), "ten", 11]})])
-    with pytest.raises(InputError, match="has 'ten' in row 10, column 'x'"):
+    with pytest.raises(InputError, match="has 'ten' in row 11, column 'x'"):
         all_rows(file, Columns(("x",)), 8, 12)
 
 
@@ -140,11 +140,11 @@ def test_a_group_has_floats_and_texts_in_the_order_asked_for():
 
 
 def test_errors_of_a_group_name_rows_of_the_file():
-    with pytest.raises(InputError, match=r"t\.csv has 'one' in row 101, column 'x', where numbers belong"):
+    with pytest.raises(InputError, match=r"t\.csv has 'one' in row 102, column 'x', where numbers belong"):
         csv_groups.parse_group(group(b"1,a\none,b\n"), ["x"], [])
-    with pytest.raises(InputError, match=r"t\.csv, rows 100 to 101: "):
+    with pytest.raises(InputError, match=r"t\.csv, rows 101 to 102: "):
         csv_groups.parse_group(group(b"1,a\n2\n"), ["x"], [])
-    with pytest.raises(InputError, match=f"t.csv, rows 100 to 101: the column 'x' has the integer {2**53 + 1}"):
+    with pytest.raises(InputError, match=f"t.csv, rows 101 to 102: the column 'x' has the integer {2**53 + 1}"):
         csv_groups.parse_group(group(b"1,a\n%d,b\n" % (2**53 + 1)), ["x"], [])
 
 

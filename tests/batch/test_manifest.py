@@ -183,7 +183,7 @@ def test_another_format_is_refused(tmp_path, monkeypatch):
     with folder.opened():
         folder.begin({"model": "m"}, save_model)
         monkeypatch.setattr(manifest, "_FORMAT", "rescaleinv-run/99")
-        with pytest.raises(InputError, match="has the format 'rescaleinv-run/2'; 'rescaleinv-run/99' is needed"):
+        with pytest.raises(InputError, match="has the format 'rescaleinv-run/3'; 'rescaleinv-run/99' is needed"):
             folder.begin({"model": "m"}, save_model)
 
 

@@ -39,7 +39,7 @@ def test_an_error_in_a_helper_is_told_as_it_is(model, points, tmp_path):
     text = points[NAMES].astype(str)
     text.loc[200, "size"] = "large"
     text.to_csv(tmp_path / "points.csv", index=False)
-    with pytest.raises(InputError, match=r"points\.csv has 'large' in row 200, column 'size'"):
+    with pytest.raises(InputError, match=r"points\.csv has 'large' in row 201, column 'size'"):
         certify_files(model, tmp_path / "points.csv", tmp_path / "out", chunk_rows=10, n_jobs=2)
 
 

@@ -52,6 +52,60 @@ def test_a_slice_agrees_with_the_verdicts_on_it(fitted):
     np.testing.assert_array_equal(again.lines, display.lines)
 
 
+def entries(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+def drawn(display, label):
+    [points] = [one for one in display.ax_.collections if one.get_label() == label]
+    return points.get_offsets().tolist()
+
+
+def test_the_legend_explains_the_lines_whichever_of_them_are_in_the_picture():
+    clf = RescaleInvariantSVC().fit(*PAPER)
+    for limits in ([(-2, 6), (-2, 6)], [(2.8, 3.2), (-2, -1.5)], [(-2, -1.5), (2.8, 3.2)]):
+        display = RegionsDisplay.from_estimator(clf, limits=limits)
+        lines = [line for line in display.ax_.lines if line.get_linestyle() == "--"]
+        assert lines
+        assert entries(display).count("SVMs that bound the regions") == 1
+    nothing = RegionsDisplay.from_estimator(clf, limits=[(10, 11), (10, 11)])
+    assert "SVMs that bound the regions" not in entries(nothing)
+
+
+def test_rows_left_out_are_drawn_and_points_with_another_class_have_a_ring():
+    rows, labels = [[3, 5], [5, 3], [4, 4], [-3, -4], [-4, -3], [-3, -3], [-6, -5]], ["up"] * 3 + ["down"] * 3 + ["up"]
+    with pytest.warns(UserWarning, match="left out"):
+        clf = RescaleInvariantSVC(inconsistent="drop", drop_rule="fewest").fit(rows, labels)
+    points = [[4, 4], [-1, -1], [4, 5], [3, 3]]
+    display = RegionsDisplay.from_estimator(clf, points, ["up", "up", None, "down"])
+    assert drawn(display, "up, left out") == [[-6, -5]]
+    assert len(drawn(display, "up, training row")) == 3
+    assert display.box[0, 0] < -6  # it is in the picture
+    other = [
+        p for p, label, y in zip(points, clf.predict(points), ["up", "up", "up", "down"], strict=True) if label != y
+    ]
+    assert drawn(display, "labelled otherwise than y") == other
+    assert other == [[-1, -1], [3, 3]]
+    assert "up whatever the scaling" in entries(display)
+    assert_nothing_is_cut_off(display)
+    plain = RegionsDisplay.from_estimator(clf, points)
+    assert "labelled otherwise than y" not in entries(plain)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"y": [1]}, "y was given without X"),
+        ({"X": [[0, 0]], "y": [1, -1]}, "not one label for each of the 1 points"),
+        ({"X": [[0, 0]], "y": 1}, "not one label for each of the 1 points"),
+        ({"X": [[0, 0]], "y": [3]}, "y has 3; the classes are -1 and 1"),
+    ],
+)
+def test_classes_that_do_not_fit(options, message):
+    with pytest.raises(InputError, match=message):
+        RegionsDisplay.from_estimator(RescaleInvariantSVC().fit(*PAPER), **options)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
