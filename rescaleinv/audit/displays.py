@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from rescaleinv.audit.result import Audit
 from rescaleinv.errors import InputError
 from rescaleinv.plotting.style import INK, LOOKS, as_percent, axes_for, legend_above, shortened
 from rescaleinv.verdict import Verdict
+
+# Letters of a legend that fit above a picture in one line.
+_LETTERS_IN_LINE = 36
 
 
 class ScalingsDisplay:
@@ -75,7 +79,6 @@ class ScalingsDisplay:
         names = [scaling.name for scaling, usable in zip(audit.scalings, audit.usable, strict=True) if usable]
         ax = self.ax_ = axes_for(ax, (6.4, 1.6 + 0.3 * len(names)))
         self.figure_ = ax.figure
-        from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch
 
         signs, code = audit.signs[audit.usable], audit.verdicts.code
@@ -83,8 +86,9 @@ class ScalingsDisplay:
         self.order_ = np.lexsort((signs.sum(axis=0), rank))
         kinds = (Verdict.STRONGLY_NEGATIVE, Verdict.NEUTRAL, Verdict.STRONGLY_POSITIVE, Verdict.UNKNOWN)
         cells = np.vstack([code, signs])[:, self.order_] + 1  # the place of each code in the list of kinds
-        colours = ListedColormap([LOOKS[kind].colour for kind in kinds])
-        ax.imshow(cells, cmap=colours, vmin=0, vmax=3, aspect="auto", interpolation="nearest", rasterized=True)
+        for line, values in enumerate(cells):
+            self._draw_line(ax, line, values, [LOOKS[kind].colour for kind in kinds])
+        ax.set(xlim=(-0.5, cells.shape[1] - 0.5), ylim=(len(cells) - 0.5, -0.5))
         ax.set_yticks(range(len(names) + 1), ["verdict", *(shortened(name) for name in names)])
         ax.axhline(0.5, color="white", lw=4)
         for edge in np.flatnonzero(np.diff(rank[self.order_])):
@@ -99,10 +103,18 @@ class ScalingsDisplay:
             for k, text in zip((0, 2, 1, 3), texts, strict=True)
             if k in present
         ]
-        ax.legend(
-            handles=patches, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(patches), fontsize=8, frameon=False
-        )
+        # long names of classes in one line would take the room of the picture
+        in_one_line = sum(len(patch.get_label()) for patch in patches) <= _LETTERS_IN_LINE
+        legend_above(ax, len(patches) if in_one_line else 2, handles=patches)
         return self
+
+    @staticmethod
+    def _draw_line(ax: Any, line: int, values: Any, colours: list[str]) -> None:
+        """One line of cells: neighbours of one colour are one bar, which has the colours of the page where it is on one."""
+        edges = [0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)]
+        bars = [(start - 0.5, end - start) for start, end in pairwise(edges)]
+        shown = [colours[values[start]] for start in edges[:-1]]
+        ax.broken_barh(bars, (line - 0.5, 1.0), facecolors=shown, linewidth=0, antialiased=False)
 
 
 class FeatureShareDisplay:

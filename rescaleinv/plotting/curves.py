@@ -130,7 +130,7 @@ class CertifiedShareDisplay:
         last = 2.0 * max(finite.max(initial=2.0), 2.0)
         # the curves step just before or just after a radius
         steps = (np.nextafter(finite, 0), finite, np.nextafter(finite, np.inf))
-        places = np.unique(np.concatenate([[1.0], *steps, [last]]))
+        places = np.unique(np.concatenate([[1.0, np.nextafter(1.0, np.inf)], *steps, [last]]))
         certified = np.array([self.share_certified(kappa) for kappa in places])
         possible = np.maximum(np.array([self.share_not_refuted(kappa) for kappa in places]), certified)
         ax.fill_between(places, certified, possible, color="#cccccc", hatch="..", lw=0, label="not decided")

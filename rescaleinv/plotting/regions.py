@@ -149,7 +149,7 @@ class RegionsDisplay:
             names=(names[i], names[j]),
             rows=rows,
             signs=training_set.signs,
-            verdicts=None if points is None else estimator.certify(points),
+            verdicts=None if points is None else estimator.certify(X),
             truth=None if points is None or y is None else _truth(y, estimator, len(points)),
             left_out=left_out,
             left_out_signs=margin.left_out_signs,

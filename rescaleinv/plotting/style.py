@@ -38,9 +38,10 @@ def axes_for(ax: Any, size: tuple[float, float]) -> Any:
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
-def legend_above(ax: Any, columns: int = 2) -> None:
+def legend_above(ax: Any, columns: int = 2, **options: Any) -> None:
     """A legend that hides no data; it ends where the axes end, and may reach over the names at their left."""
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=columns, fontsize=8, frameon=False, borderaxespad=0.2)
+    place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
+    ax.legend(ncols=columns, fontsize=8, frameon=False, **place, **options)
 
 
 def as_percent(value: float, _: Any = None) -> str:

@@ -1,8 +1,11 @@
 """Pictures of an audit: every label and every share is in them, and nothing is cut off."""
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgba
 from pictures import assert_nothing_is_cut_off
 
 from rescaleinv import diagnose, scaling_audit
@@ -10,6 +13,7 @@ from rescaleinv.audit import CausesDisplay, FeatureShareDisplay, ScalingsDisplay
 from rescaleinv.datasets import load
 from rescaleinv.errors import InputError
 from rescaleinv.plotting import IntervalsDisplay, RegionsDisplay
+from rescaleinv.plotting.style import LOOKS
 
 
 @pytest.fixture(autouse=True)
@@ -24,9 +28,28 @@ def audit():
     return scaling_audit(features[:20, :5], labels[:20], features[20:60, :5], labels[20:60], most_radii=4)
 
 
+def cells_of(line, n_points):
+    """The codes that a line of the picture shows, by the colours of its bars."""
+    codes = {to_rgba(look.colour): int(kind) for kind, look in LOOKS.items()}
+    found = np.full(n_points, 99)
+    for bar, colour in zip(line.get_paths(), line.get_facecolors(), strict=True):
+        left, right = bar.vertices[:, 0].min(), bar.vertices[:, 0].max()
+        found[round(left + 0.5) : round(right + 0.5)] = codes[tuple(colour)]
+    return found
+
+
+def test_long_names_of_classes_leave_the_picture_its_room(audit):
+    names = ("discharged for good and all", "readmitted within thirty days")
+    display = ScalingsDisplay.from_audit(replace(audit, class_names=names))
+    display.figure_.canvas.draw()
+    whole, inner = display.figure_.bbox.width, display.ax_.get_window_extent().width
+    assert inner > whole / 2
+    assert_nothing_is_cut_off(display)
+
+
 def test_the_heat_map_has_every_label(audit):
     display = ScalingsDisplay.from_audit(audit)
-    cells = display.ax_.images[0].get_array() - 1
+    cells = np.array([cells_of(line, len(audit)) for line in display.ax_.collections])
     np.testing.assert_array_equal(cells[0], audit.verdicts.code[display.order_])
     np.testing.assert_array_equal(cells[1:], audit.signs[audit.usable][:, display.order_])
     shown = [label.get_text() for label in display.ax_.get_yticklabels()]

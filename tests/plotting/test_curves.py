@@ -8,6 +8,13 @@ from rescaleinv.errors import InputError
 from rescaleinv.plotting import CertifiedShareDisplay, CoverageDisplay
 
 
+def test_labels_of_which_nothing_is_certified_are_not_shown_as_certified_beyond_1():
+    display = CertifiedShareDisplay.from_radius([[1, np.inf], [1, np.inf], [4, 5], [np.inf, np.inf]])
+    certified, possible = display.ax_.lines[:2]
+    assert np.interp(1.5, certified.get_xdata(), certified.get_ydata()) == 0.5
+    assert np.interp(1.5, possible.get_xdata(), possible.get_ydata()) == 1
+
+
 def test_the_share_certified_is_that_of_the_radii():
     radius = np.array([[1.5, 1.5], [2.0, 2.5], [4.0, np.inf], [np.inf, np.inf]])
     display = CertifiedShareDisplay.from_radius(radius)

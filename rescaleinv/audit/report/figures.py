@@ -33,6 +33,7 @@ _COLOURS = {
     INK: "currentColor",
     "#000000": "currentColor",
     "#ffffff": "var(--paper)",
+    "#cccccc": "var(--line)",
 }
 
 
