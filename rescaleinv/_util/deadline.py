@@ -10,12 +10,19 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
 
 from rescaleinv.errors import InputError
+
+# How often work that does not look at the clock is looked at, in seconds.
+_LOOK_AGAIN = 0.5
+
+
+class RunOverError(Exception):
+    """The run has no time left; it ends work within ``ended_with_run`` and goes no further than who called that."""
 
 
 class Deadline:
@@ -116,12 +123,46 @@ def _ended_by_interrupts(deadline: Deadline, wanted: bool) -> Iterator[None]:
         if deadline.interrupted:
             signal.default_int_handler(number, frame)
         deadline.interrupted = True
+        if _ends_at_once.get():
+            raise RunOverError
 
     signal.signal(signal.SIGINT, stop)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+_ends_at_once: ContextVar[bool] = ContextVar("ends_at_once", default=False)
+
+
+@contextmanager
+def ended_with_run(report: Callable[[float], None]) -> Iterator[None]:
+    """Work that does not look at the clock, such as exact arithmetic: ``RunOverError`` where the run ends before it does.
+
+    ``report`` is told twice a second how long it has taken. Only in the main thread, and where there are timers (not on
+    Windows): elsewhere the work goes on to its end.
+    """
+    timers = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if not timers or signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL:
+        yield
+        return
+    started = time.monotonic()
+
+    def look(number: int, frame: FrameType | None) -> None:
+        if is_over():
+            raise RunOverError
+        report(time.monotonic() - started)
+
+    token = _ends_at_once.set(True)
+    signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, _LOOK_AGAIN, _LOOK_AGAIN)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        _ends_at_once.reset(token)
 
 
 def seconds_left() -> float:

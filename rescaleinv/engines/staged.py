@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from rescaleinv._util.deadline import is_over, why_over, within_run
+from rescaleinv._util.deadline import RunOverError, ended_with_run, is_over, seconds_left, why_over, within_run
 from rescaleinv._util.progress import Bar, progress_bar
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.certificates.certificate import Certificate, Witness
@@ -193,10 +194,24 @@ class StagedEngine(Engine):
         self._tree.precompute()
         _ = self._search
 
+    def _prepare(self) -> None:
+        """``precompute`` as long as the run has time for it, with a bar of seconds: many rows take minutes."""
+        left = seconds_left()
+        total = None if math.isinf(left) else round(left)
+        with (
+            progress_bar("s of preparing", self.progress, total) as bar,
+            ended_with_run(lambda took: bar.show(int(took))),
+        ):
+            self.precompute()
+
     # --- deciding -----------------------------------------------------------------------------------------------------
 
     def certify_checked(self, rows: FloatArray) -> Verdicts:
-        self.precompute()
+        compile_engine(self.name)
+        try:
+            self._prepare()
+        except RunOverError:
+            return Verdicts.all_unknown(rows, f"{why_over()} by preparing the exact SVM of the training rows", self)
         answers = [self._answers.get(row.tobytes(), _Answer()) for row in rows]
         with progress_bar("points", self.progress, len(rows)) as bar:
             for spent in _ROUNDS:

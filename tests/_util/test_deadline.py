@@ -7,7 +7,9 @@ import time
 import pytest
 
 from rescaleinv._util.deadline import (
+    RunOverError,
     checked_budget,
+    ended_with_run,
     is_over,
     run_within,
     seconds_left,
@@ -62,6 +64,53 @@ def test_the_first_interrupt_ends_the_run_and_the_second_interrupts():
         with pytest.raises(KeyboardInterrupt):
             _interrupted_again()
     assert signal.getsignal(signal.SIGINT) is before
+
+
+needs_timers = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+
+
+def _never_looks_at_the_clock(give_up):
+    """Work of at most so many seconds."""
+    end = time.monotonic() + give_up
+    while time.monotonic() < end:
+        pass
+    return "done"
+
+
+@needs_timers
+def test_work_that_does_not_look_at_the_clock_ends_with_the_run():
+    told = []
+    with run_within(1.2), pytest.raises(RunOverError), ended_with_run(told.append):
+        _never_looks_at_the_clock(60)
+    assert told
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    with run_within(60), ended_with_run(told.append):
+        assert _never_looks_at_the_clock(0.01) == "done"
+
+
+@needs_timers
+def test_an_interrupt_ends_such_work_at_once():
+    def interrupted():
+        os.kill(os.getpid(), signal.SIGINT)
+        _never_looks_at_the_clock(60)
+
+    with run_within(60, interruptible=True), pytest.raises(RunOverError), ended_with_run(lambda took: None):
+        interrupted()
+
+
+@needs_timers
+def test_somebody_elses_timer_is_left_alone():
+    def others(number, frame):
+        raise AssertionError
+
+    signal.signal(signal.SIGALRM, others)
+    try:
+        with run_within(0.01), ended_with_run(lambda took: None):
+            assert _never_looks_at_the_clock(0.05) == "done"
+        assert signal.getsignal(signal.SIGALRM) is others
+    finally:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 def test_the_clock_can_stand_still():

@@ -1,6 +1,8 @@
 """The staged engine against the enumeration, its certificates against the checker, and what limits do to it."""
 
 import pickle
+import signal
+import time
 
 import made_sets
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from sklearn.svm import SVC
 
 from rescaleinv import ComplexEngine, InputError, TrainingSet, Verdict
+from rescaleinv._util.deadline import run_within
 from rescaleinv.engines.staged import StagedEngine, _Answer
 from rescaleinv.errors import CertificateError
 from rescaleinv.verdict import verdict_words
@@ -176,3 +179,24 @@ def test_a_tree_that_is_killed_leaves_no_verdict(monkeypatch):
     assert (after.code == truth.code)[decided].all()
     for i in np.flatnonzero(~after.unknown):
         assert check(after.certificate(i).to_json()) == verdict_words(after[i])
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+def test_rows_that_take_too_long_to_prepare_leave_every_point_unknown(monkeypatch):
+    """With many rows the exact SVM takes minutes: the budget ends that too, and later calls begin again."""
+    engine = StagedEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+    engine.certify_checked(np.array([[3.0, 3]]))  # whatever has to be compiled is
+    slow = StagedEngine(engine.training_set)
+    prepared = StagedEngine.precompute
+
+    def forever(self):
+        while True:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(StagedEngine, "precompute", forever)
+    with run_within(0.2):
+        found = slow.certify_checked(np.array([[3.0, 3], [0, 0]]))
+    assert found.unknown.all()
+    assert set(found.reason) == {"the budget of 0.2 s was used up by preparing the exact SVM of the training rows"}
+    monkeypatch.setattr(StagedEngine, "precompute", prepared)
+    assert slow.certify_checked(np.array([[3.0, 3]])).code.tolist() == [1]
