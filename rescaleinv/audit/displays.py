@@ -104,7 +104,7 @@ class ScalingsDisplay:
             if k in present
         ]
         # long names of classes in one line would take the room of the picture
-        in_one_line = sum(len(patch.get_label()) for patch in patches) <= _LETTERS_IN_LINE
+        in_one_line = sum(len(str(patch.get_label())) for patch in patches) <= _LETTERS_IN_LINE
         legend_above(ax, len(patches) if in_one_line else 2, handles=patches)
         return self
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -11,7 +11,7 @@ from rescaleinv.errors import InputError
 from rescaleinv.estimators.saving import model_digest
 from rescaleinv.estimators.svc import RescaleInvariantSVC
 
-Model = RescaleInvariantSVC | Pipeline
+Model: TypeAlias = Any  # a RescaleInvariantSVC, or a Pipeline (which has no types) that ends in one
 
 
 def checked_model(model: Any) -> Model:

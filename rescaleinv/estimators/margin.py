@@ -133,7 +133,7 @@ def _margin(whole: TrainingSet, kept: TrainingSet, svm: Any, **soft: Any) -> Mar
         kept, svm.weights, svm.intercept, svm.value_at_anchor, hard_margin=not soft, nu=soft.get("nu")
     )
     out = np.isin(whole.row_numbers, kept.row_numbers, invert=True)
-    left_out = {"left_out": whole.features[out], "left_out_signs": whole.signs[out]}
+    left_out: dict[str, Any] = {"left_out": whole.features[out], "left_out_signs": whole.signs[out]}
     return Margin(kept, np.setdiff1d(whole.row_numbers, kept.row_numbers), reference, **soft, **left_out)
 
 
