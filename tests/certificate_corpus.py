@@ -167,6 +167,7 @@ def stored():
     certificates["nu tree with directions"] = {"complex": None, "content": nu_tree_with_directions()}
     for name, scaled in (("relative cover", False), ("relative cover with a scale", True)):
         certificates[name] = {"complex": None, "content": relative_cover(scaled=scaled)}
+    certificates["two intercepts"] = {"complex": None, "content": two_intercepts("-1")}
     certificates["a row at the origin"] = {"complex": None, "content": row_at_the_origin()}
     return found
 
@@ -244,6 +245,15 @@ def nu_tree_with_directions():
     content["evidence"] = {"kind": "nu-tree", "margin": margin, "classifier": classifier, "tree": tree}
     with_hashes(content)
     return content
+
+
+def two_intercepts(point, labels=(1, 1, -1, -1), nu="1/2", multipliers=None, **changes):
+    """Rows 4, 1, -1, -4 on a line with caps of 1/2: b is best wherever the next rows of both classes allow it."""
+    classifier = {"multipliers": multipliers or {"1": "1/2", "2": "1/2"}, "inverse_squared_rescaling": ["1"]}
+    margin = {"nu": nu, "row_weights": None}
+    evidence = {"kind": "nu-two-intercepts", "margin": margin, "classifier": classifier, **changes}
+    rows = [[str(x)] for x in (4, 1, -1, -4)]
+    return _certificate("neutral with nu", [point], rows, list(labels), evidence)
 
 
 def relative_cover(*, scaled=False):

@@ -6,6 +6,7 @@ from fractions import Fraction
 import certificate_corpus
 import pytest
 import second_checker
+from certificate_corpus import two_intercepts
 
 from rescaleinv import verify
 
@@ -217,15 +218,6 @@ def test_a_row_that_is_in_and_out_leaves_nothing():
     refused(with_split, "does not fail")
 
 
-def two_intercepts(point, labels=(1, 1, -1, -1), nu="1/2", multipliers=None, **changes):
-    """Rows 4, 1, -1, -4 on a line with caps of 1/2: b is best wherever the next rows of both classes allow it."""
-    classifier = {"multipliers": multipliers or {"1": "1/2", "2": "1/2"}, "inverse_squared_rescaling": ["1"]}
-    margin = {"nu": nu, "row_weights": None}
-    evidence = {"kind": "nu-two-intercepts", "margin": margin, "classifier": classifier, **changes}
-    rows = [[str(x)] for x in (4, 1, -1, -4)]
-    return certificate_corpus._certificate("neutral with nu", [point], rows, list(labels), evidence)
-
-
 # w = 1, scores of the positive class 1 and then 4, of the negative class as well: f = x + b with b from -3/2 to 3/2
 @pytest.mark.parametrize("point", ["0", "-3/2", "149/100", "-1"])
 def test_a_point_that_two_intercepts_label_differently_is_neutral(point):
@@ -249,7 +241,10 @@ def test_other_lies_about_two_intercepts():
     refused(two_intercepts("0", multipliers={"0": "1/2", "2": "1/2"}), "not optimal")
     refused(two_intercepts("0", positive={}), "not known")
     refused(changed(two_intercepts("0"), "claim", to="neutral"), "prove 'neutral with nu'")
-    refused(changed(two_intercepts("0"), "claim", to="strongly positive with nu"), "prove 'neutral with nu'")
+    refused(
+        changed(two_intercepts("0"), "claim", to="strongly positive with nu"),
+        "prove 'neutral with nu'",
+    )
 
 
 def test_an_intercept_without_a_bound_allows_either_label():
