@@ -28,8 +28,6 @@ from rescaleinv.estimators.svc import RescaleInvariantSVC
 
 # What is left of the budget is for the page.
 _SHARE_OF_AUDIT = 0.85
-# The budget in seconds where none is given: few features are mostly settled soon.
-_BUDGET, _BUDGET_OF_FEW, _FEW_FEATURES = 60.0, 12.0, 10
 
 
 def audit_each_class(tables: LabelledTables, options: argparse.Namespace) -> int:
@@ -39,7 +37,6 @@ def audit_each_class(tables: LabelledTables, options: argparse.Namespace) -> int
         raise InputError(
             "--class-names is for two classes; with --positive VALUE one class is audited against the rest"
         )
-    options.budget = budget_of(tables, options)
     if not math.isinf(options.budget):
         options.budget /= len(tables.classes)
     for name in tables.classes:
@@ -56,13 +53,6 @@ def audit_each_class(tables: LabelledTables, options: argparse.Namespace) -> int
             setattr(chosen, kind, _named_after(getattr(options, kind), name))
         codes.append(audit_rows(one, chosen))
     return max(codes)
-
-
-def budget_of(tables: LabelledTables, options: argparse.Namespace) -> float:
-    """Seconds for the audit: those given, or by the number of features."""
-    if options.budget is not None:
-        return float(options.budget)
-    return _BUDGET_OF_FEW if len(tables.names) <= _FEW_FEATURES else _BUDGET
 
 
 def _against_rest(tables: LabelledTables, name: str, rest: str) -> npt.NDArray[Any] | None:
@@ -90,7 +80,6 @@ def audit_rows(tables: LabelledTables, options: argparse.Namespace) -> int:
     if groups is not None:
         raise InputError("--group is for certify with a --scale-range: an audit rescales every feature on its own")
     by = groups_of_points(tables, options)
-    options.budget = budget_of(tables, options)
     with announced_run(options):
         with share_of_run(_SHARE_OF_AUDIT):
             audit = scaling_audit(

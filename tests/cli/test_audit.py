@@ -1,7 +1,6 @@
 """``rescaleinv audit`` on tables in files: what it prints and writes, and its errors of one line."""
 
 import json
-from types import SimpleNamespace
 
 import jsonschema
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 from rescaleinv import scaling_audit
 from rescaleinv.audit import audit_schema
-from rescaleinv.cli.auditing import budget_of
 from rescaleinv.cli.main import main
 from rescaleinv.datasets import load
 
@@ -39,14 +37,6 @@ def expected():
     return scaling_audit(
         table[:25], labels[:25], points, truth, class_names=("malignant", "benign"), noun="tumours", most_radii=2
     )
-
-
-@pytest.mark.parametrize(
-    ("n_features", "given", "seconds"), [(10, None, 12), (11, None, 60), (3, 5.0, 5), (30, 5.0, 5)]
-)
-def test_few_features_have_a_smaller_budget_unless_one_is_given(n_features, given, seconds):
-    tables = SimpleNamespace(names=[f"x{j}" for j in range(n_features)])
-    assert budget_of(tables, SimpleNamespace(budget=given)) == seconds
 
 
 def test_findings_table_and_page(folder, expected, capsys):

@@ -28,7 +28,7 @@ def add_parser(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     audit.set_defaults(work="rescaleinv.cli.audit:run_audit")
-    add_tables(audit, budget=None, budget_words="12 up to 10 features, 60 beyond")
+    add_tables(audit)
     add_groups(audit)
     audit.add_argument("--html", metavar="FILE", help="write a page there that stands alone, to open in a browser")
     audit.add_argument("--out", metavar="FILE", help="write a table there, CSV, TSV or Parquet, one row per point")

@@ -86,8 +86,8 @@ def add_jobs(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_tables(command: argparse.ArgumentParser, *, budget: float | None = 60.0, budget_words: str = "60") -> None:
-    """The same, what is known of units, and who decides; ``budget`` None: the command finds it out."""
+def add_tables(command: argparse.ArgumentParser) -> None:
+    """The same, what is known of units, and who decides."""
     add_columns(command)
     add_units(command)
     command.add_argument("--engine", default="auto", help="auto (the default), complex, milp, milp:pulp, …")
@@ -102,8 +102,8 @@ def add_tables(command: argparse.ArgumentParser, *, budget: float | None = 60.0,
         "--budget",
         metavar="SECONDS",
         type=float,
-        default=budget,
-        help=f"for the whole run ({budget_words}; inf for no limit); Ctrl-C ends it early. What is decided by then is kept",
+        default=60.0,
+        help="for the whole run (60; inf for no limit); Ctrl-C ends it early. What is decided by then is kept",
     )
     add_jobs(command)
     add_margin(command)
