@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rescaleinv._util.frames import FrameKind, pandas_frame
-from rescaleinv.verdict import Verdicts
+from rescaleinv.verdict import Verdicts, class_words
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,9 @@ class ClassSets:
         of_one = [(name, int((strong & self.sets[:, k]).sum())) for k, name in enumerate(self.classes.tolist())]
         several = int((~strong & ~unknown).sum())
         parts = [
-            f"{count} {name} whatever the scaling ({count / max(len(self), 1):.0%})" for name, count in of_one if count
+            f"{count} {class_words(name)} whatever the scaling ({count / max(len(self), 1):.0%})"
+            for name, count in of_one
+            if count
         ]
         parts += [f"{several} with several classes ({several / len(self):.0%})"] if several else []
         parts += [f"{unknown.sum()} not decided ({unknown.mean():.0%})"] if unknown.any() else []

@@ -59,3 +59,9 @@ def test_a_budget_that_is_used_up_makes_sets_larger():
     found = model.certify(rows[:2] + 0.1, budget=1e-6)
     assert found.unknown.all()
     assert "budget" in found.to_frame()["reason"].iloc[0] or "time" in found.to_frame()["reason"].iloc[0]
+
+
+def test_classes_that_are_numbers_are_called_classes():
+    numbers = np.unique(LABELS, return_inverse=True)[1]
+    found = RescaleInvariantOneVsOne().fit(ROWS, numbers).certify([[0, 1.0], [8, 1]])
+    assert found.summary() == "2 points: 1 class 0 whatever the scaling (50%), 1 class 1 whatever the scaling (50%)"
