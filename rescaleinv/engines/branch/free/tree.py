@@ -148,7 +148,7 @@ class Budget:
 
     seconds: float | None = None
     programs: int | None = None
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=lambda: time.monotonic())  # looked up late: benchmarks count processor time
     asked: int = field(default=0, init=False)
 
     def check(self, programs: int) -> None:
