@@ -1204,8 +1204,8 @@ class _PointInRange:
         low, high = part.low[g], part.high[g]
         if self.span.is_free(g):
             return low, high
-        unbounded = high is None or part.most_scale is None
-        return _product(low, part.least_scale), None if unbounded else _product(high, part.most_scale)  # type: ignore[arg-type]
+        least = _product(low, part.least_scale)
+        return least, None if high is None or part.most_scale is None else _product(high, part.most_scale)
 
     def _costs(self, v: list[Fraction], t: Fraction, q: Fraction, states: list[int]) -> Fraction:
         """The largest possible sum of a_i e_i."""

@@ -108,3 +108,9 @@ def test_every_leaf_of_a_refutation_refutes_what_the_splits_above_it_say():
 def test_without_programs_there_is_no_refutation():
     with pytest.raises(Expired, match="0 linear programs"):
         easy_tree(programs=0).refute()
+
+
+def test_a_budget_starts_by_the_clock_that_it_is_checked_by(monkeypatch):
+    """Benchmarks put a clock of processor time in the place of the usual one."""
+    monkeypatch.setattr("time.monotonic", lambda: 7.0)
+    assert Budget(1.0).started == 7.0
