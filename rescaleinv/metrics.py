@@ -100,6 +100,14 @@ class StrongReport:
         Returns
         -------
         pandas.DataFrame
+
+        Examples
+        --------
+        >>> report = strong_report(["ill", "ill", "well"], [1, 0, -1], ["ill", "well", "well"], classes=("well", "ill"))
+        >>> report.to_frame()[["TP", "TN", "FN", "coverage"]].round(2)
+                         TP  TN  FN  coverage
+        plain SVM         1   1   1      1.00
+        strong verdicts   1   1   0      0.67
         """
         rows = [list(astuple(figures)) for figures in (self.svm, self.strong)]
         return pd.DataFrame(rows, columns=list(_COLUMNS), index=["plain SVM", "strong verdicts"])
@@ -127,7 +135,18 @@ class StrongReport:
 
     @property
     def shows_words(self) -> bool:
-        """Whether the words of the field say more than the table does: labels of other scalings, or groups, were given."""
+        """Whether the words of the field say more than the table does: labels of other scalings, or groups, were given.
+
+        Examples
+        --------
+        >>> truth, verdicts, labels = ["ill", "ill", "well"], [1, 0, -1], ["ill", "well", "well"]
+        >>> strong_report(truth, verdicts, labels, classes=("well", "ill")).shows_words
+        False
+        >>> others = {"min-max": ["ill", "ill", "well"]}
+        >>> report = strong_report(truth, verdicts, labels, classes=("well", "ill"), scalings=others)
+        >>> report.shows_words, str(report.multiplicity)
+        (True, 'ambiguity 33.3%; discrepancy 33.3% found, at most 33.3%; conflict ratio 33.3%')
+        """
         return bool(self.groups) or (self.multiplicity is not None and not math.isnan(self.multiplicity.discrepancy))
 
     def _repr_html_(self) -> str:
@@ -335,6 +354,17 @@ class MultiplicityFigures:
         tried : array with one row per rescaling that was tried
         usual : array with one row per usual scaling, optional
             What the conflict ratio is over; ``tried`` if not given.
+
+        Returns
+        -------
+        MultiplicityFigures
+
+        Examples
+        --------
+        Of four points two are neutral; of two rescalings each changes one label:
+
+        >>> print(MultiplicityFigures.of([1, 0, 0, -1], [1, 1, -1, -1], [[1, -1, -1, -1], [1, 1, 1, -1]]))
+        ambiguity 50.0%; discrepancy 25.0% found, at most 50.0%; conflict ratio 50.0%
         """
         codes, given = np.asarray(codes), np.asarray(given)
         n = len(codes)
@@ -389,7 +419,7 @@ def _series(given: Any, what: str) -> pd.Series:
         series = pd.Series(given)
         series.unique()  # labels are looked up, so they must be hashable
     except (TypeError, ValueError) as error:
-        raise InputError(f"{what} can't be read; a sequence with one entry a point is needed: {error}") from error
+        raise InputError(f"{what} can't be read; a sequence with one entry per point is needed: {error}") from error
     missing = np.flatnonzero(series.isna())
     if missing.size:
         raise InputError(

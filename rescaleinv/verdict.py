@@ -141,27 +141,72 @@ class Verdicts:
 
     @property
     def strongly_positive(self) -> npt.NDArray[np.bool_]:
-        """Every rescaling gives the positive label; one boolean per point."""
+        """Every rescaling gives the positive label; one boolean per point.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> points = np.array([[-1, 4], [4, 4], [0, 0]])
+        >>> points[clf.certify(points).strongly_positive]
+        array([[4, 4]])
+        """
         return self.code == Verdict.STRONGLY_POSITIVE
 
     @property
     def strongly_negative(self) -> npt.NDArray[np.bool_]:
-        """Every rescaling gives the negative label; one boolean per point."""
+        """Every rescaling gives the negative label; one boolean per point.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> clf.certify([[-1, 4], [4, 4], [0, 0]]).strongly_negative
+        array([False, False,  True])
+        """
         return self.code == Verdict.STRONGLY_NEGATIVE
 
     @property
     def neutral(self) -> npt.NDArray[np.bool_]:
-        """Two rescalings disagree about the point; one boolean per point."""
+        """Two rescalings disagree about the point; one boolean per point.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> verdicts = clf.certify([[-1, 4], [4, 4], [0, 0]])
+        >>> for i in np.flatnonzero(verdicts.neutral):
+        ...     print(i, verdicts.witness(i))
+        0 positive with feature 1 times 1.22; negative with feature 0 times 1.22
+        """
         return self.code == Verdict.NEUTRAL
 
     @property
     def unknown(self) -> npt.NDArray[np.bool_]:
-        """Not decided; ``reason`` says why. One boolean per point."""
+        """Not decided; ``reason`` says why. One boolean per point.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> verdicts = clf.certify([[-1, 4], [4, np.nan]])
+        >>> verdicts.unknown, verdicts.reason[verdicts.unknown].tolist()
+        (array([False,  True]), ['a value is missing'])
+        """
         return self.code == Verdict.UNKNOWN
 
     @property
     def strong(self) -> npt.NDArray[np.bool_]:
-        """Every rescaling gives the same label, whichever; one boolean per point."""
+        """Every rescaling gives the same label, whichever; one boolean per point.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> points = [[-1, 4], [4, 4], [0, 0]]
+        >>> np.where(clf.certify(points).strong, clf.predict(points), "look again")
+        array(['look again', 'up', 'down'], dtype='<U10')
+        """
         return self.strongly_positive | self.strongly_negative
 
     def __len__(self) -> int:
@@ -204,6 +249,15 @@ class Verdicts:
         Returns
         -------
         Verdicts
+
+        Examples
+        --------
+        An engine that has no time left:
+
+        >>> from rescaleinv import ComplexEngine, TrainingSet
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> Verdicts.all_unknown(np.array([[-1.0, 4], [4, 4]]), "no time was left", engine)
+        Verdicts(2 points: 2 unknown (100%))
         """
         n = len(points)
         unbounded = np.full(n, np.nan)
@@ -225,6 +279,17 @@ class Verdicts:
         Returns
         -------
         Verdicts
+
+        Examples
+        --------
+        Neutral verdicts of one engine, the rest by another:
+
+        >>> from rescaleinv import ComplexEngine, TrainingSet
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> points = np.array([[-1.0, 4], [4, 4], [0, 0]])
+        >>> still_open = Verdicts.all_unknown(points, "not asked yet", engine)
+        >>> still_open.with_rows(np.array([1, 2]), engine.certify(points[1:])).code
+        array([ 2,  1, -1], dtype=int8)
         """
         changed = {}
         for name in ("code", "lower", "upper", "reason", "status"):
@@ -396,7 +461,7 @@ class Verdicts:
             return "depends on the scaling" + self._within
         if code == Verdict.UNKNOWN:
             return "not decided"
-        return f"{class_words(self.classes[code > 0])} whatever the scaling{self._within}"
+        return f"{class_words(self.classes[int(code > 0)])} whatever the scaling{self._within}"
 
     @property
     def _within(self) -> str:
@@ -409,6 +474,13 @@ class Verdicts:
 
         In the words of Marx, Calmon & Ustun (2020). No one rescaling changes a larger share of the labels than the second
         number: that bounds the discrepancy too. nan without points.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> clf.certify([[-1, 4], [4, 4], [0, 0], [-1, 5]]).ambiguity
+        (0.25, 0.25)
         """
         if not len(self):
             return np.nan, np.nan

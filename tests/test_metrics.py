@@ -331,10 +331,10 @@ def test_the_second_class_may_occur_in_the_baseline_only():
         ({"verdicts": ["strongly positive"] * 5}, "verdicts has 'strongly positive'"),
         (
             {"verdicts": np.zeros((5, 1), np.int8)},
-            "verdicts can't be read; a sequence with one entry a point is needed",
+            "verdicts can't be read; a sequence with one entry per point is needed",
         ),
-        ({"y_true": np.array([TRUTH]).T}, "y_true can't be read; a sequence with one entry a point is needed"),
-        ({"y_true": [["yes"]] * 5}, "y_true can't be read; a sequence with one entry a point is needed"),
+        ({"y_true": np.array([TRUTH]).T}, "y_true can't be read; a sequence with one entry per point is needed"),
+        ({"y_true": [["yes"]] * 5}, "y_true can't be read; a sequence with one entry per point is needed"),
         ({"baseline": pd.DataFrame({"label": BASELINE})}, "baseline can't be read"),
     ],
 )

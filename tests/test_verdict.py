@@ -245,3 +245,10 @@ def test_one_refused_certificate_does_not_lose_the_others(tmp_path, monkeypatch)
     assert proved.reason[1].startswith("its certificate was refused: ")
     assert verdicts.code.tolist() == [0, 1, -1]  # those of before are as they were
     assert len((tmp_path / "certificates").read_text().splitlines()) == 2
+
+
+def test_words_take_codes_of_the_array():
+    clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+    verdicts = clf.certify([[-1, 4], [4, 4], [0, 0]])
+    expected = ["depends on the scaling", "up whatever the scaling", "down whatever the scaling"]
+    assert [verdicts.words(code) for code in verdicts.code] == expected

@@ -151,22 +151,62 @@ class PairDiagnosis:
 
     @property
     def names(self) -> tuple[str, str]:
-        """Of the two models."""
+        """Of the two models.
+
+        Examples
+        --------
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("urine")
+        >>> scalers = (StandardScaler(), MaxAbsScaler())
+        >>> models = [make_pipeline(one, SVC(kernel="linear")).fit(X[::2], y[::2]) for one in scalers]
+        >>> diagnose(models, X[::2], y[::2], X[1::2]).pairs[0].names
+        ('StandardScaler + SVC', 'MaxAbsScaler + SVC')
+        """
         return self.chain.first.name, self.chain.second.name
 
     @property
     def n_changed(self) -> int:
-        """How many labels differ as run."""
+        """How many labels differ as run.
+
+        Examples
+        --------
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("urine")
+        >>> scalers = (StandardScaler(), MaxAbsScaler())
+        >>> models = [make_pipeline(one, SVC(kernel="linear")).fit(X[::2], y[::2]) for one in scalers]
+        >>> diagnose(models, X[::2], y[::2], X[1::2]).pairs[0].n_changed
+        7
+        """
         return int(self.chain.differs[0].sum())
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many of them have each cause: "solver", "intercept", "loss", "C", "margin". They add up to ``n_changed``."""
+        """How many of them have each cause: "solver", "intercept", "loss", "C", "margin". They add up to ``n_changed``.
+
+        Examples
+        --------
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("urine")
+        >>> scalers = (StandardScaler(), MaxAbsScaler())
+        >>> models = [make_pipeline(one, SVC(kernel="linear")).fit(X[::2], y[::2]) for one in scalers]
+        >>> diagnose(models, X[::2], y[::2], X[1::2]).pairs[0].counts
+        {'solver': 0, 'intercept': 0, 'loss': 0, 'C': 4, 'margin': 3}
+        """
         return {cause: int((self.chain.cause == k).sum()) for k, cause in enumerate(CAUSES)}
 
     @property
     def left(self) -> dict[str, int]:
-        """How many labels differ as run, and after each step of the chain."""
+        """How many labels differ as run, and after each step of the chain.
+
+        Examples
+        --------
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("urine")
+        >>> scalers = (StandardScaler(), MaxAbsScaler())
+        >>> models = [make_pipeline(one, SVC(kernel="linear")).fit(X[::2], y[::2]) for one in scalers]
+        >>> diagnose(models, X[::2], y[::2], X[1::2]).pairs[0].left
+        {'as run': 7, 'solver': 7, 'intercept': 7, 'loss': 7, 'C': 4}
+        """
         return {
             name: int(differs.sum()) for name, differs in zip(("as run", *CAUSES[:-1]), self.chain.differs, strict=True)
         }
@@ -181,6 +221,15 @@ class PairDiagnosis:
         Returns
         -------
         int array
+
+        Examples
+        --------
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("urine")
+        >>> scalers = (StandardScaler(), MaxAbsScaler())
+        >>> models = [make_pipeline(one, SVC(kernel="linear")).fit(X[::2], y[::2]) for one in scalers]
+        >>> diagnose(models, X[::2], y[::2], X[1::2]).pairs[0].rows("margin")
+        array([10, 15, 33])
         """
         if cause not in CAUSES:
             raise InputError(f"cause is {cause!r}; one of {', '.join(CAUSES)} is needed")
@@ -188,7 +237,17 @@ class PairDiagnosis:
 
     @property
     def neutral(self) -> npt.NDArray[np.bool_]:
-        """The points that the margin alone changes, shown by two rescalings: their label depends on the scaling."""
+        """The points that the margin alone changes, shown by two rescalings: their label depends on the scaling.
+
+        Examples
+        --------
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("urine")
+        >>> scalers = (StandardScaler(), MaxAbsScaler())
+        >>> models = [make_pipeline(one, SVC(kernel="linear")).fit(X[::2], y[::2]) for one in scalers]
+        >>> np.flatnonzero(diagnose(models, X[::2], y[::2], X[1::2]).pairs[0].neutral)
+        array([10, 15, 21, 33])
+        """
         return np.asarray(self.chain.differs[-1] & ~self.chain.unclear)
 
     @property
@@ -197,6 +256,16 @@ class PairDiagnosis:
 
         The first goes with the first model's C; the second is the second model's, without the common factor, with that
         same C.
+
+        Examples
+        --------
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("urine")
+        >>> scalers = (StandardScaler(), MaxAbsScaler())
+        >>> models = [make_pipeline(one, SVC(kernel="linear")).fit(X[::2], y[::2]) for one in scalers]
+        >>> one, other = diagnose(models, X[::2], y[::2], X[1::2]).pairs[0].rescalings
+        >>> (other / one).round(2)
+        array([0.03, 0.36, 0.89, 1.  , 1.02, 1.09])
         """
         return self.chain.rescalings
 
@@ -206,6 +275,15 @@ class PairDiagnosis:
         Returns
         -------
         list of str
+
+        Examples
+        --------
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("urine")
+        >>> scalers = (StandardScaler(), MaxAbsScaler())
+        >>> models = [make_pipeline(one, SVC(kernel="linear")).fit(X[::2], y[::2]) for one in scalers]
+        >>> print(diagnose(models, X[::2], y[::2], X[1::2]).pairs[0].sentences()[1])
+        All 3 of these are neutral: two rescalings disagree, and no scaler is more right than the other.
         """
         total = len(self.chain.differs[0])
         one, two = self.names
@@ -324,6 +402,23 @@ class Diagnosis:
         Returns
         -------
         pandas.DataFrame
+
+        Examples
+        --------
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("urine")
+        >>> scalers = {"z-scores": StandardScaler(), "by the largest": MaxAbsScaler()}
+        >>> models = {name: make_pipeline(one, SVC(kernel="linear")).fit(X[::2], y[::2]) for name, one in scalers.items()}
+        >>> diagnose(models, X[::2], y[::2], X[1::2]).table().T
+        first                    z-scores
+        second             by the largest
+        labels that differ              7
+        solver                          0
+        intercept                       0
+        loss                            0
+        C                               4
+        margin                          3
+        neutral                         3
         """
         import pandas as pd
 
@@ -347,6 +442,19 @@ class Diagnosis:
         -------
         pandas.DataFrame
             "points" is the size of the group.
+
+        Examples
+        --------
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("urine")
+        >>> scalers = (StandardScaler(), MaxAbsScaler())
+        >>> models = [make_pipeline(one, SVC(kernel="linear")).fit(X[::2], y[::2]) for one in scalers]
+        >>> acid = np.where(X[1::2, 1] < 6, "acid", "alkaline")
+        >>> found = diagnose(models, X[::2], y[::2], X[1::2])
+        >>> found.by_group(acid).droplevel([0, 1]).rename_axis(None)[["points", "C", "margin"]]
+                  points  C  margin
+        acid          17  1       0
+        alkaline      21  3       3
         """
         import pandas as pd
 
@@ -368,6 +476,15 @@ class Diagnosis:
         pandas.DataFrame
             The last column has the labels between which the margin alone lies. A number may grow from one column to the
             next, where two causes hide each other.
+
+        Examples
+        --------
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("urine")
+        >>> scalers = (StandardScaler(), MaxAbsScaler())
+        >>> models = [make_pipeline(one, SVC(kernel="linear")).fit(X[::2], y[::2]) for one in scalers]
+        >>> diagnose(models, X[::2], y[::2], X[1::2]).stages().iloc[0].to_dict()
+        {'as run': 7, 'at the optimum': 7, 'intercept free': 7, 'one loss': 7, 'one C': 4}
         """
         import pandas as pd
 
@@ -387,6 +504,21 @@ class Diagnosis:
         -------
         pandas.DataFrame
             With the index of X_test.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from rescaleinv.datasets import load
+        >>> X, y, names = load("urine")
+        >>> rows = pd.DataFrame(X, columns=names, index=[f"specimen {i}" for i in range(len(X))])
+        >>> scalers = {"z": StandardScaler(), "max": MaxAbsScaler()}
+        >>> models = {name: make_pipeline(one, SVC(kernel="linear")).fit(rows[::2], y[::2]) for name, one in scalers.items()}
+        >>> frame = diagnose(models, rows[::2], y[::2], rows[1::2]).to_frame()
+        >>> frame.loc[frame["cause"] == "margin", ["z, as run", "max, as run", "verdict"]]
+                     z, as run  max, as run  verdict
+        specimen 21          1           -1  neutral
+        specimen 31          1           -1  neutral
+        specimen 67          1           -1  neutral
         """
         import pandas as pd
 
@@ -414,6 +546,18 @@ class Diagnosis:
         -------
         pandas.DataFrame
             What each feature is multiplied by, for the two SVMs with the C of the first model.
+
+        Examples
+        --------
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("urine")
+        >>> scalers = {"z-scores": StandardScaler(), "by the largest": MaxAbsScaler()}
+        >>> models = {name: make_pipeline(one, SVC(kernel="linear")).fit(X[::2], y[::2]) for name, one in scalers.items()}
+        >>> diagnose(models, X[::2], y[::2], X[1::2]).rescalings().round(4).head(3)
+                   z-scores  by the largest
+        feature 0  138.6260          4.5197
+        feature 1    1.6413          0.5950
+        feature 2    0.0043          0.0038
         """
         import pandas as pd
 

@@ -59,6 +59,14 @@ class ScalingsDisplay:
         -------
         ScalingsDisplay
             Of this audit.
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[4, 4], [-1, 4]], most_radii=0)
+        >>> display = ScalingsDisplay.from_audit(audit)
+        >>> [text.get_text() for text in display.ax_.get_yticklabels()][:4]
+        ['verdict', 'as given', 'z-score', 'min-max']
         """
         return cls(audit=audit).plot(ax=ax)
 
@@ -74,6 +82,19 @@ class ScalingsDisplay:
         -------
         ScalingsDisplay
             Itself, with ``ax_`` and ``figure_``.
+
+        Examples
+        --------
+        Into a figure of one's own, which is then saved:
+
+        >>> import io
+        >>> import matplotlib.pyplot as plt
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[4, 4], [-1, 4]], most_radii=0)
+        >>> figure, ax = plt.subplots()
+        >>> ScalingsDisplay(audit=audit).plot(ax=ax).order_
+        array([1, 0])
+        >>> figure.savefig(io.BytesIO(), format="svg")
         """
         audit = self.audit
         names = [scaling.name for scaling, usable in zip(audit.scalings, audit.usable, strict=True) if usable]
@@ -166,6 +187,14 @@ class FeatureShareDisplay:
         -------
         FeatureShareDisplay
             Of this audit.
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[4, 4], [-1, 4]], most_radii=0)
+        >>> display = FeatureShareDisplay.from_audit(audit, most=1)
+        >>> [text.get_text() for text in display.ax_.get_yticklabels()]
+        ['feature 0']
         """
         return cls(audit=audit, most=most).plot(ax=ax)
 
@@ -181,6 +210,13 @@ class FeatureShareDisplay:
         -------
         FeatureShareDisplay
             Itself, with ``ax_`` and ``figure_``.
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[4, 4], [-1, 4]], most_radii=0)
+        >>> FeatureShareDisplay(audit=audit).plot().ax_.get_xlabel()
+        'share of the points'
         """
         shares = self.audit.features
         self.order_ = np.argsort(-shares["alone"].to_numpy(), kind="stable")[: self.most]
@@ -263,6 +299,20 @@ class CausesDisplay:
         -------
         CausesDisplay
             Of this diagnosis.
+
+        Examples
+        --------
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+        >>> from sklearn.svm import SVC
+        >>> from rescaleinv import diagnose
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("urine")
+        >>> scalers = (StandardScaler(), MaxAbsScaler())
+        >>> models = [make_pipeline(one, SVC(kernel="linear")).fit(X[::2], y[::2]) for one in scalers]
+        >>> display = CausesDisplay.from_diagnosis(diagnose(models, X[::2], y[::2], X[1::2]))
+        >>> print(display.ax_.get_xlabel(), [text.get_text() for text in display.ax_.get_yticklabels()])
+        share of the labels that differ ['StandardScaler + … / MaxAbsScaler + SVC']
         """
         return cls(diagnosis=diagnosis).plot(ax=ax)
 
@@ -278,6 +328,22 @@ class CausesDisplay:
         -------
         CausesDisplay
             Itself, with ``ax_`` and ``figure_``.
+
+        Examples
+        --------
+        The legend names the causes:
+
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+        >>> from sklearn.svm import SVC
+        >>> from rescaleinv import diagnose
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("urine")
+        >>> scalers = (StandardScaler(), MaxAbsScaler())
+        >>> models = [make_pipeline(one, SVC(kernel="linear")).fit(X[::2], y[::2]) for one in scalers]
+        >>> display = CausesDisplay(diagnosis=diagnose(models, X[::2], y[::2], X[1::2])).plot()
+        >>> [text.get_text() for text in display.ax_.get_legend().get_texts()][-2:]
+        ['C means something else', 'the margin moved']
         """
         table = self.diagnosis.table()
         ax = self.ax_ = axes_for(ax, (6.4, 1.4 + 0.35 * len(table)))

@@ -66,7 +66,16 @@ class LimitedUnits:
 
     @property
     def sample(self) -> IntArray:
-        """Points that stand for all: those asked, and the same share of those with a strong verdict."""
+        """Points that stand for all: those asked, and the same share of those with a strong verdict.
+
+        Examples
+        --------
+        >>> from rescaleinv.audit import scaling_audit
+        >>> rows, points = [[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [[-1, 4], [4, 4], [4, -1], [5, 5]]
+        >>> audit = scaling_audit(rows, [1, 1, 1, -1], points, most_radii=1)
+        >>> audit.limited.asked, audit.limited.sample
+        (array([0]), array([0, 1]))
+        """
         strong = np.flatnonzero(np.isposinf(self.radius[:, 0]))
         chosen = _evenly(strong, round(self.share * len(strong)))
         return np.sort(np.concatenate([self.asked, np.setdiff1d(chosen, self.asked)]))

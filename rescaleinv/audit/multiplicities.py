@@ -72,6 +72,16 @@ class Multiplicity:
         Returns
         -------
         pandas.DataFrame
+
+        Examples
+        --------
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> found = multiplicity(clf, [[-1, 4], [4, 4], [0, 0], [4, 5]], groups_by=["a", "a", "b", "b"], n_rescalings=20)
+        >>> found.to_frame().rename_axis(None)[["points", "ambiguity", "discrepancy", "conflict_ratio"]]
+             points  ambiguity  discrepancy  conflict_ratio
+        all       4       0.25         0.25             0.0
+        a         2       0.50         0.50             0.0
+        b         2       0.00         0.00             0.0
         """
         import pandas as pd
 

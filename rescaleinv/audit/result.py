@@ -70,7 +70,13 @@ class Consistency(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """No scaling that is a rescaling contradicts a strong verdict."""
+        """No scaling that is a rescaling contradicts a strong verdict.
+
+        Examples
+        --------
+        >>> Consistency(12, 240, []).holds, Consistency(12, 240, [("z-score", 7)]).holds
+        (True, False)
+        """
         return not self.contradictions
 
 
@@ -143,6 +149,13 @@ class Audit:
         """How many labels hold within the factor in question, and how far; None if that was not asked for.
 
         Where only some of the points without a strong verdict were asked about, the others are not settled.
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]])
+        >>> audit.answer
+        Answer(kappa=4.0, total=2, hold=1, change=1, within_two=1, every=1)
         """
         if self.radius is None or self.limited is None:
             return None
@@ -151,7 +164,16 @@ class Audit:
 
     @property
     def radius(self) -> FloatArray | None:
-        """For each point [certified κ, refuted κ], nan where it was not asked for; None if for no point."""
+        """For each point [certified κ, refuted κ], nan where it was not asked for; None if for no point.
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]])
+        >>> audit.radius.round(1)
+        array([[1. , 1.1],
+               [inf, inf]])
+        """
         return None if self.limited is None else self.limited.radius
 
     def __len__(self) -> int:
@@ -159,19 +181,47 @@ class Audit:
 
     @cached_property
     def signs(self) -> npt.NDArray[np.int8]:
-        """One row per scaling, one column per point: 1 positive, -1 negative, 0 where the scaling has no labels."""
+        """One row per scaling, one column per point: 1 positive, -1 negative, 0 where the scaling has no labels.
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]], most_radii=0)
+        >>> dict(zip([scaling.name for scaling in audit.scalings[:3]], audit.signs[:3].tolist(), strict=True))
+        {'as given': [1, 1], 'z-score': [1, 1], 'min-max': [1, 1]}
+        """
         rows = [scaling.signs(self.verdicts.code) for scaling in self.scalings]
         rows[0] = np.where(self.values >= 0, 1, -1).astype(np.int8)  # the plain SVM's labels are exact
         return np.vstack(rows)
 
     @cached_property
     def usable(self) -> npt.NDArray[np.bool_]:
-        """Which of the scalings have labels."""
+        """Which of the scalings have labels.
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]], most_radii=0)
+        >>> [scaling.name for scaling, usable in zip(audit.scalings, audit.usable, strict=True) if not usable][:2]
+        ['shaped', 'best by Fisher']
+        """
         return np.array([scaling.values is not None for scaling in self.scalings])
 
     @property
     def disagreement(self) -> pd.DataFrame:
-        """For each pair of scalings the share of the points that get different labels; nan where one has none."""
+        """For each pair of scalings the share of the points that get different labels; nan where one has none.
+
+        Examples
+        --------
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> from rescaleinv import scaling_audit
+        >>> rows, points = [[-1, 50], [5, -10], [1.4, 14], [1, 10]], [[-1, 30], [4, 40], [0, 0]]
+        >>> audit = scaling_audit(rows, [1, 1, 1, -1], points, scalings={"z-score": StandardScaler()}, most_radii=0)
+        >>> audit.disagreement.round(2)
+                  as given  z-score
+        as given      0.00     0.33
+        z-score       0.33     0.00
+        """
         import pandas as pd
 
         signs = self.signs.astype(float)
@@ -182,13 +232,31 @@ class Audit:
 
     @property
     def split(self) -> npt.NDArray[np.bool_]:
-        """The points that some of the named scalings call positive and others negative."""
+        """The points that some of the named scalings call positive and others negative.
+
+        Examples
+        --------
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> from rescaleinv import scaling_audit
+        >>> rows, points = [[-1, 50], [5, -10], [1.4, 14], [1, 10]], [[-1, 30], [4, 40], [0, 0]]
+        >>> audit = scaling_audit(rows, [1, 1, 1, -1], points, scalings={"z-score": StandardScaler()}, most_radii=0)
+        >>> audit.split
+        array([ True, False, False])
+        """
         labels = self.signs[self.usable]
         return (labels.min(axis=0) < 0) & (labels.max(axis=0) > 0)
 
     @property
     def changed(self) -> npt.NDArray[np.bool_]:
-        """The points to which a rescaling that was tried gives another label: neutral ones, whatever the engine knows."""
+        """The points to which a rescaling that was tried gives another label: neutral ones, whatever the engine knows.
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]], most_radii=0)
+        >>> audit.changed
+        array([ True, False])
+        """
         found = np.any([one.flips for one in self.alone], axis=0)
         for scaling in self.scalings:
             if scaling.kind == "diagonal" and scaling.values is not None and scaling.near is not None:
@@ -201,6 +269,13 @@ class Audit:
 
         The discrepancy is over the rescalings that the audit tried (the named ones and single features); the conflict ratio
         over the named ones and the features as they are given.
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]], most_radii=0)
+        >>> print(audit.multiplicity["all"])
+        ambiguity 50.0%; discrepancy 50.0% found, at most 50.0%; conflict ratio 0.0%
         """
         given = np.where(self.values >= 0, 1, -1)
         usual = [
@@ -221,7 +296,15 @@ class Audit:
 
     @cached_property
     def consistency(self) -> Consistency:
-        """Whether any rescaling that was tried contradicts a strong verdict: there should be none."""
+        """Whether any rescaling that was tried contradicts a strong verdict: there should be none.
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]], most_radii=0)
+        >>> audit.consistency
+        Consistency(n_rescalings=48, n_labels=48, contradictions=[])
+        """
         code = self.verdicts.code
         bound = [one for one in self.scalings if one.bound_by_verdicts and one.values is not None]
         found = [(one.name, int(i)) for one in bound for i in one.contradictions(code)]
@@ -232,7 +315,15 @@ class Audit:
 
     @cached_property
     def findings(self) -> list[Finding]:
-        """What it all means, in plain words, with the numbers behind."""
+        """What it all means, in plain words, with the numbers behind.
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]], most_radii=0)
+        >>> print(audit.findings[0].text)
+        1 of 2 points (50 %) are neutral: whether such a one is called 1 or -1 depends on how the features were scaled.
+        """
         from rescaleinv.audit.findings import all_findings
 
         return all_findings(self)
@@ -245,6 +336,15 @@ class Audit:
         so many: what was not found between the factors tried is not counted). "neutral without": those that are neutral
         if it is left out. "fixed": those whose label changes within ``limited.kappa``, but does not if the unit of this
         feature is fixed; where only some of the neutral points were asked about, they stand for all.
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]])
+        >>> audit.features[["alone", "fixed"]]
+                   alone  fixed
+        feature 0    0.5    0.0
+        feature 1    0.5    0.0
         """
         import pandas as pd
 
@@ -272,6 +372,14 @@ class Audit:
         Returns
         -------
         str
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> rows, labels = [[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"]
+        >>> audit = scaling_audit(rows, labels, [[-1, 4], [4, 4]], most_radii=0)
+        >>> [audit.words(code) for code in audit.verdicts.code]
+        ['depends on the scaling', 'up whatever the scaling']
         """
         return self.verdicts.words(code)
 
@@ -286,6 +394,14 @@ class Audit:
         Returns
         -------
         str
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> rows, labels = [[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"]
+        >>> audit = scaling_audit(rows, labels, [[-1, 4], [4, 4]], most_radii=0)
+        >>> audit.class_name(1), audit.class_name(-1)
+        ('up', 'down')
         """
         return self.class_names[sign > 0] if sign else ""
 
@@ -300,6 +416,13 @@ class Audit:
         Returns
         -------
         list of str
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]], most_radii=0)
+        >>> audit.changed_by(0), audit.changed_by(1)
+        (['feature 0 times 2', 'feature 1 divided by 2'], [])
         """
         return [
             f"{name} {shown_power(int(one.flipping_power[i]))}"
@@ -313,6 +436,14 @@ class Audit:
         Returns
         -------
         DataFrame
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> rows, labels = [[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"]
+        >>> frame = scaling_audit(rows, labels, [[-1, 4], [4, 4]], most_radii=0).to_frame()
+        >>> frame.loc[0, ["verdict", "label, z-score", "changed by"]].to_dict()
+        {'verdict': 'neutral', 'label, z-score': 'up', 'changed by': 'feature 0 times 2; feature 1 divided by 2'}
         """
         import pandas as pd
 
@@ -432,7 +563,14 @@ class Audit:
 
     @property
     def margin(self) -> str:
-        """Which SVM this is about, in words: its margin, and how many training rows it has."""
+        """Which SVM this is about, in words: its margin, and how many training rows it has.
+
+        Examples
+        --------
+        >>> from rescaleinv import scaling_audit
+        >>> scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]], most_radii=0).margin
+        'Hard margin; 4 training rows'
+        """
         words, rows = self.model.margin_, self.model.training_set_.n_rows
         return words[0].upper() + words[1:] + ("" if len(self.model.dropped_) else f"; {rows} training rows")
 

@@ -105,7 +105,7 @@ def checked_scalings(scalings: Any) -> dict[str, Any]:
         )
     wrong = [name for name, scaler in scalings.items() if not (hasattr(scaler, "fit") and hasattr(scaler, "transform"))]
     if wrong:
-        raise InputError(f"the scaling {wrong[0]!r} is no transformer: it must have fit and transform")
+        raise InputError(f"the scaling {wrong[0]!r} is not a transformer: it must have fit and transform")
     return {RAW: FunctionTransformer(), **{str(name): scaler for name, scaler in scalings.items()}}
 
 
@@ -121,7 +121,7 @@ class ScalingResult:
         times positive factors, the others dropped, which is the limit of such; "other": something else, such as a
         logarithm, of which verdicts say nothing; "none": there are no labels, and ``note`` says why.
     factors : array or None
-        One a feature, 0 for one that is dropped; None where it is not that.
+        One per feature, 0 for one that is dropped; None where it is not that.
     values : array or None
         The decision values of the points.
     near : bool array or None
@@ -145,7 +145,15 @@ class ScalingResult:
 
     @property
     def bound_by_verdicts(self) -> bool:
-        """Whether a strong verdict says what the labels are."""
+        """Whether a strong verdict says what the labels are.
+
+        Examples
+        --------
+        >>> from rescaleinv.audit import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]], most_radii=0)
+        >>> {one.name: one.bound_by_verdicts for one in audit.scalings if one.name in ("z-score", "logarithm", "shaped")}
+        {'z-score': True, 'logarithm': True, 'shaped': False}
+        """
         return self.kind in ("diagonal", "selection")
 
     def signs(self, code: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
@@ -159,6 +167,13 @@ class ScalingResult:
         Returns
         -------
         int8 array
+
+        Examples
+        --------
+        >>> from rescaleinv.audit import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]], most_radii=0)
+        >>> audit.scalings[1].name, audit.scalings[1].signs(audit.verdicts.code)
+        ('z-score', array([1, 1], dtype=int8))
         """
         if self.values is None or self.near is None:
             return np.zeros(len(code), dtype=np.int8)
@@ -180,6 +195,13 @@ class ScalingResult:
         -------
         int array
             Their positions.
+
+        Examples
+        --------
+        >>> from rescaleinv.audit import scaling_audit
+        >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]], most_radii=0)
+        >>> audit.scalings[1].name, audit.scalings[1].contradictions(audit.verdicts.code)
+        ('z-score', array([], dtype=int64))
         """
         if self.values is None or self.near is None or not self.bound_by_verdicts:
             return np.empty(0, dtype=np.intp)

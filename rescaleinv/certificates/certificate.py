@@ -48,13 +48,33 @@ class Certificate:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The JSON object."""
+        """The JSON object.
+
+        Examples
+        --------
+        >>> from rescaleinv import TrainingSet, neutral_certificate
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> content = neutral_certificate(ts, [-1, 4], [1, 1], [5, 1]).content
+        >>> content["point"], content["claim"], content["evidence"]["kind"]
+        (['-1', '4'], 'neutral', 'two-rescalings')
+        """
         if self._packed_evidence is None:
             return self._content
         return {**self._content, "evidence": json.loads(zlib.decompress(self._packed_evidence))}
 
     def pack(self) -> None:
-        """Keep the evidence as compressed text from now on: a large tree takes a hundredth of the memory."""
+        """Keep the evidence as compressed text from now on: a large tree takes a hundredth of the memory.
+
+        Examples
+        --------
+        >>> from rescaleinv import TrainingSet, neutral_certificate
+        >>> from rescaleinv.verify import check
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> certificate = neutral_certificate(ts, [-1, 4], [1, 1], [5, 1])
+        >>> certificate.pack()
+        >>> check(certificate.to_json())
+        'neutral'
+        """
         if self._packed_evidence is None:
             evidence = json.dumps(self._content["evidence"], allow_nan=False, separators=(",", ":"))
             self._packed_evidence = zlib.compress(evidence.encode("ascii"), 1)
@@ -62,12 +82,31 @@ class Certificate:
 
     @property
     def claim(self) -> str:
-        """What it claims: "neutral", "strongly positive", …"""
+        """What it claims: "neutral", "strongly positive", …
+
+        Examples
+        --------
+        >>> from rescaleinv import TrainingSet, neutral_certificate
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> neutral_certificate(ts, [-1, 4], [1, 1], [5, 1]).claim
+        'neutral'
+        """
         return str(self._content.get("claim"))
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the content. It detects damage, not lies: anybody can recompute it, so only the evidence counts."""
+        """SHA-256 of the content. It detects damage, not lies: anybody can recompute it, so only the evidence counts.
+
+        Examples
+        --------
+        >>> from rescaleinv import TrainingSet, neutral_certificate
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> text = neutral_certificate(ts, [-1, 4], [1, 1], [5, 1]).to_json()
+        >>> Certificate.from_json(text.replace("neutral", "strongly positive"))
+        Traceback (most recent call last):
+            ...
+        rescaleinv.errors.CertificateError: the certificate is damaged: its digest does not match its content
+        """
         return hashlib.sha256(_canonical(self.content)).hexdigest()
 
     def to_json(self, *, with_rows: bool = True) -> str:
@@ -83,6 +122,17 @@ class Certificate:
         Returns
         -------
         str
+
+        Examples
+        --------
+        >>> from rescaleinv import TrainingSet, neutral_certificate
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> certificate = neutral_certificate(ts, [-1, 4], [1, 1], [5, 1])
+        >>> from rescaleinv.verify import check
+        >>> check(certificate.to_json())
+        'neutral'
+        >>> check(certificate.to_json(with_rows=False), training=certificate.training_json())
+        'neutral'
         """
         content = self.content
         if not with_rows:
@@ -100,6 +150,14 @@ class Certificate:
         Returns
         -------
         Certificate
+
+        Examples
+        --------
+        >>> from rescaleinv import TrainingSet, neutral_certificate
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> certificate = neutral_certificate(ts, [-1, 4], [1, 1], [5, 1])
+        >>> certificate.of_given_point(np.array([-1.0, 4.0])).content["given_point"]
+        ['-1', '4']
         """
         given = [rational_text(Fraction(value)) for value in point.tolist()]
         return Certificate({**self.content, "given_point": given})
@@ -110,6 +168,14 @@ class Certificate:
         Returns
         -------
         str
+
+        Examples
+        --------
+        >>> from rescaleinv import TrainingSet, neutral_certificate
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> training = json.loads(neutral_certificate(ts, [-1, 4], [1, 1], [5, 1]).training_json())
+        >>> training["rows"][:2], training["labels"]
+        ([['-1', '5'], ['5', '-1']], [1, 1, 1, -1])
         """
         return json.dumps(self._content["training"], allow_nan=False, separators=(",", ":"))
 
@@ -121,6 +187,17 @@ class Certificate:
         path : str or Path
         with_rows : bool
             As in ``to_json``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from rescaleinv import TrainingSet, neutral_certificate
+        >>> from rescaleinv.verify import check
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     neutral_certificate(ts, [-1, 4], [1, 1], [5, 1]).save(Path(folder) / "point.json")
+        ...     print(check((Path(folder) / "point.json").read_text(encoding="utf-8")))
+        neutral
         """
         Path(path).write_text(self.to_json(with_rows=with_rows) + "\n", encoding="utf-8")
 
@@ -235,7 +312,16 @@ class Witness:
 
     @property
     def is_one_rescaling(self) -> bool:
-        """Whether both labels belong to one rescaling: with a ν-margin its best intercepts, an interval, may disagree."""
+        """Whether both labels belong to one rescaling: with a ν-margin its best intercepts, an interval, may disagree.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> witness = clf.certify([[-1, 4]]).witness(0)
+        >>> witness.positive.round(2), witness.negative.round(2), witness.is_one_rescaling
+        (array([0.79, 0.97]), array([0.97, 0.79]), False)
+        """
         return bool(np.array_equal(self.positive, self.negative))
 
     def __str__(self) -> str:

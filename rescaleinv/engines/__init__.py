@@ -138,39 +138,162 @@ class Engine(ABC):
     @classmethod
     @abstractmethod
     def from_settings(cls, training_set: TrainingSet, settings: EngineSettings) -> Self:
-        """Make the engine with what it needs of the settings."""
+        """Make the engine with what it needs of the settings.
+
+        Parameters
+        ----------
+        training_set : TrainingSet
+        settings : EngineSettings
+
+        Returns
+        -------
+        Engine
+
+        Examples
+        --------
+        >>> from rescaleinv import ComplexEngine
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> ComplexEngine.from_settings(ts, EngineSettings(max_vertices=1000)).budget
+        Budget(vertices=1000, seconds=None, bytes=8589934592)
+        """
 
     @property
     def abilities(self) -> Abilities:
-        """What the engine can do, as the registry has it."""
+        """What the engine can do, as the registry has it.
+
+        Examples
+        --------
+        >>> from rescaleinv import ComplexEngine
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> engine.abilities.proof, engine.abilities.limited_ranges
+        ('training set', False)
+        """
         return registered(self.name).abilities
 
     @abstractmethod
     def precompute(self) -> None:
-        """Do now what the first ``certify`` would do: whatever is needed once for the training set."""
+        """Do now what the first ``certify`` would do: whatever is needed once for the training set.
+
+        Examples
+        --------
+        >>> from rescaleinv import ComplexEngine
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> engine.precompute()
+        >>> engine.complete
+        True
+        """
 
     def certify(self, points: Any) -> Verdicts:
-        """The verdicts of the points (a table, one row per point)."""
+        """The verdicts of the points (a table, one row per point).
+
+        Parameters
+        ----------
+        points : table
+
+        Returns
+        -------
+        Verdicts
+
+        Examples
+        --------
+        >>> from rescaleinv import ComplexEngine
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> engine.certify([[-1, 4], [4, 4], [0, 0]]).code
+        array([ 0,  1, -1], dtype=int8)
+        """
         rows = as_matrix(points, what="the points", n_features=self.training_set.n_features)
         return self.certify_checked(owned(rows, points))
 
     @abstractmethod
     def certify_checked(self, rows: FloatArray) -> Verdicts:
-        """``certify`` for a matrix that ``as_matrix`` has already checked; the verdicts keep it if it is read-only."""
+        """``certify`` for a matrix that ``as_matrix`` has already checked; the verdicts keep it if it is read-only.
+
+        Parameters
+        ----------
+        rows : float array of shape (n_points, n_features)
+
+        Returns
+        -------
+        Verdicts
+
+        Examples
+        --------
+        >>> from rescaleinv import ComplexEngine
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> engine.certify_checked(np.array([[-1.0, 4.0], [4.0, 4.0]])).code
+        array([0, 1], dtype=int8)
+        """
 
     def _checked_point(self, point: Any) -> FloatArray:
         return as_matrix([list(point)], what="the point", n_features=self.training_set.n_features)[0]
 
     @abstractmethod
     def explain(self, point: Any) -> Witness:
-        """Two rescalings that disagree about a neutral point, and the certificate; a ``CertificateError`` for others."""
+        """Two rescalings that disagree about a neutral point, and the certificate; a ``CertificateError`` for others.
+
+        Parameters
+        ----------
+        point : sequence with one number per feature
+
+        Returns
+        -------
+        Witness
+
+        Examples
+        --------
+        >>> from rescaleinv import MilpEngine
+        >>> engine = MilpEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> engine.explain([-1, 4]).certificate.claim
+        'neutral'
+        """
 
     @abstractmethod
     def certificate(self, point: Any, verdict: Verdict) -> Certificate:
-        """The certificate of a point's verdict, strong or neutral; a ``CertificateError`` where there is none."""
+        """The certificate of a point's verdict, strong or neutral; a ``CertificateError`` where there is none.
+
+        Parameters
+        ----------
+        point : sequence with one number per feature
+        verdict : Verdict
+            What ``certify`` said of it.
+
+        Returns
+        -------
+        Certificate
+
+        Examples
+        --------
+        >>> from rescaleinv import ComplexEngine
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> verify.check(engine.certificate([-1, 4], Verdict.NEUTRAL).to_json())
+        'neutral'
+        """
 
     def prove(self, path: str | Path) -> Any:
-        """Write the proof of the training set to which strong certificates refer, and have it checked."""
+        """Write the proof of the training set to which strong certificates refer, and have it checked.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        ComplexProof
+
+        Raises
+        ------
+        NotAvailableError
+            Where the engine has no such proof; the message says what there is instead.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from rescaleinv import ComplexEngine
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print(engine.prove(Path(folder) / "complex.jsonl").n_vertices)
+        2
+        """
         alternatives = {
             "none": 'its strong verdicts rest on the word of a solver; engine="complex" proves them',
             "point": "each certificate stands by itself: certify(points).prove(path) writes and checks them",
@@ -180,25 +303,94 @@ class Engine(ABC):
 
     @property
     def complexes(self) -> list[verify.Complex]:
-        """The proofs of the training set that were checked, for the certificates of strong verdicts to refer to."""
+        """The proofs of the training set that were checked, for the certificates of strong verdicts to refer to.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from rescaleinv import ComplexEngine
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     proof = engine.prove(Path(folder) / "complex.jsonl")
+        >>> len(engine.complexes)
+        1
+        """
         return []
 
     def radius(self, points: Any, *, ratio: float = 1.01, largest: float = 1000.0) -> FloatArray:
-        """For each point [certified κ, refuted κ]: its label holds for all τ in [1/κ, κ], and does not."""
+        """For each point [certified κ, refuted κ]: its label holds for all τ in [1/κ, κ], and does not.
+
+        Parameters
+        ----------
+        points : table
+        ratio : float
+            How near to each other the two are brought.
+        largest : float
+            Where to stop.
+
+        Returns
+        -------
+        float array of shape (n_points, 2)
+
+        Examples
+        --------
+        >>> from rescaleinv import GapEngine
+        >>> engine = GapEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]), scale_range=2)
+        >>> engine.radius([[-1, 4]]).round(2)
+        array([[1.06, 1.06]])
+        """
         raise NotAvailableError(f"the engine {self.name!r} does not find how far a label holds")
 
     def radius_certificates_of(
         self, point: FloatArray, *, ratio: float = 1.01, largest: float = 1000.0
     ) -> tuple[Certificate | None, Certificate | None]:
-        """The certificates of both ends of the radius of a point (a table of one row); None where there is no such end."""
+        """The certificates of both ends of the radius of a point (a table of one row); None where there is no such end.
+
+        Parameters
+        ----------
+        point : float array of shape (1, n_features)
+        ratio, largest : float
+            As in ``radius``.
+
+        Returns
+        -------
+        tuple of Certificate or None
+
+        Examples
+        --------
+        >>> from rescaleinv import GapEngine
+        >>> engine = GapEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]), scale_range=2)
+        >>> holds, changes = engine.radius_certificates_of(np.array([[-1.0, 4.0]]), ratio=1.1)
+        >>> holds.claim, changes.claim
+        ('strongly positive within the range', 'neutral within the range')
+        """
         raise NotAvailableError(f"the engine {self.name!r} does not find how far a label holds")
 
     def extremes(self) -> Extremes | None:
-        """All extreme classifiers where the engine enumerates them and was not stopped, else None."""
+        """All extreme classifiers where the engine enumerates them and was not stopped, else None.
+
+        Examples
+        --------
+        >>> from rescaleinv import ComplexEngine, MilpEngine
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> ComplexEngine(ts).extremes().solutions.shape, MilpEngine(ts).extremes()
+        ((2, 3), None)
+        """
         return None
 
     def state(self) -> EngineState | None:
-        """What was computed so far and is worth keeping in a model file, or None."""
+        """What was computed so far and is worth keeping in a model file, or None.
+
+        Examples
+        --------
+        >>> from rescaleinv import ComplexEngine
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> engine.state() is None
+        True
+        >>> engine.precompute()
+        >>> sorted(engine.state()[1])
+        ['bases', 'perturbation', 'solutions']
+        """
         return None
 
     def restore_state(
@@ -208,6 +400,23 @@ class Engine(ABC):
 
         Unless it is ``trusted`` (this process, or the run it belongs to, computed it), verdicts that rest on it are
         "computed" until they are proved.
+
+        Parameters
+        ----------
+        facts : dict
+        arrays : mapping from name to array
+            Both as ``state`` gave them.
+        trusted : bool
+
+        Examples
+        --------
+        >>> from rescaleinv import ComplexEngine
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> first, again = ComplexEngine(ts), ComplexEngine(ts)
+        >>> first.precompute()
+        >>> again.restore_state(*first.state())
+        >>> again.certify([[-1, 4], [4, 4]]).code
+        array([0, 1], dtype=int8)
         """
         raise TypeError(f"it has the results of another engine; {self.name!r} keeps none")
 

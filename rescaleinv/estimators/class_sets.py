@@ -52,12 +52,31 @@ class ClassSets:
 
     @property
     def strong(self) -> npt.NDArray[np.bool_]:
-        """Points with one class: no rescaling changes it."""
+        """Points with one class: no rescaling changes it.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantOneVsRest
+        >>> rows = [[0, 0], [1, 0], [9, 0], [10, 1], [0, 9], [1, 10]]
+        >>> clf = RescaleInvariantOneVsRest().fit(rows, ["a", "a", "b", "b", "c", "c"])
+        >>> points = [[0, 1], [8, 1], [4, 4]]
+        >>> np.where(clf.certify(points).strong, clf.predict(points), "look again")
+        array(['a', 'b', 'look again'], dtype='<U10')
+        """
         return self.sets.sum(axis=1) == 1
 
     @property
     def unknown(self) -> npt.NDArray[np.bool_]:
-        """Points with several classes of which a binary verdict was not decided: the set may be too large."""
+        """Points with several classes of which a binary verdict was not decided: the set may be too large.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantOneVsRest
+        >>> rows = [[0, 0], [1, 0], [9, 0], [10, 1], [0, 9], [1, 10]]
+        >>> clf = RescaleInvariantOneVsRest().fit(rows, ["a", "a", "b", "b", "c", "c"])
+        >>> clf.certify([[0, 1], [4, np.nan], [4, 4]]).unknown
+        array([False,  True, False])
+        """
         open_verdicts = np.any([verdicts.unknown for verdicts in self.verdicts], axis=0)
         return ~self.strong & open_verdicts
 
@@ -70,6 +89,14 @@ class ClassSets:
         Returns
         -------
         list of str
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantOneVsRest
+        >>> rows = [[0, 0], [1, 0], [9, 0], [10, 1], [0, 9], [1, 10]]
+        >>> clf = RescaleInvariantOneVsRest().fit(rows, ["a", "a", "b", "b", "c", "c"])
+        >>> clf.certify([[0, 1], [8, 1], [4, 4]]).as_text()
+        ['a', 'b', 'b or c']
         """
         return [" or ".join(str(name) for name in self.classes[row]) for row in self.sets]
 
@@ -79,6 +106,14 @@ class ClassSets:
         Returns
         -------
         str
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantOneVsRest
+        >>> rows = [[0, 0], [1, 0], [9, 0], [10, 1], [0, 9], [1, 10]]
+        >>> clf = RescaleInvariantOneVsRest().fit(rows, ["a", "a", "b", "b", "c", "c"])
+        >>> clf.certify([[0, 1], [8, 1], [4, 4]]).summary()
+        '3 points: 1 a whatever the scaling (33%), 1 b whatever the scaling (33%), 1 with several classes (33%)'
         """
         strong, unknown = self.strong, self.unknown
         of_one = [(name, int((strong & self.sets[:, k]).sum())) for k, name in enumerate(self.classes.tolist())]
@@ -99,6 +134,17 @@ class ClassSets:
         -------
         data frame
             Of the kind that the points came in, else of pandas.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from rescaleinv import RescaleInvariantOneVsRest
+        >>> rows = [[0, 0], [1, 0], [9, 0], [10, 1], [0, 9], [1, 10]]
+        >>> clf = RescaleInvariantOneVsRest().fit(rows, ["a", "a", "b", "b", "c", "c"])
+        >>> clf.certify(pd.DataFrame([[0, 1], [4, 4]], index=["Ann", "Bob"])).to_frame()[["label", "classes"]]
+            label classes
+        Ann     a       a
+        Bob     c  b or c
         """
         columns: dict[str, Any] = {"label": self.labels, "classes": self.as_text(), "n_classes": self.sets.sum(axis=1)}
         reason = [

@@ -58,6 +58,18 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
         y : sequence of labels, two different ones at least
         sample_weight : sequence of numbers >= 0, optional
             As in :class:`RescaleInvariantSVC`.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Examples
+        --------
+        >>> rows = [[0, 0], [1, 0], [9, 0], [10, 1], [0, 9], [1, 10]]
+        >>> clf = RescaleInvariantOneVsRest().fit(rows, ["a", "a", "b", "b", "c", "c"])
+        >>> len(clf.estimators_), clf.classes_
+        (3, array(['a', 'b', 'c'], dtype='<U1'))
         """
         with all_or_nothing(self) as draft:
             draft._fit(X, y, sample_weight)
@@ -80,7 +92,24 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
         ]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of each point at the given scaling: always one."""
+        """The class of each point at the given scaling: always one.
+
+        Parameters
+        ----------
+        X : table of points
+
+        Returns
+        -------
+        array of shape (n_points,)
+            Labels, as they were given to ``fit``.
+
+        Examples
+        --------
+        >>> rows = [[0, 0], [1, 0], [9, 0], [10, 1], [0, 9], [1, 10]]
+        >>> clf = RescaleInvariantOneVsOne().fit(rows, ["a", "a", "b", "b", "c", "c"])
+        >>> clf.predict([[0, 1], [8, 1], [4, 4]])
+        array(['a', 'b', 'a'], dtype='<U1')
+        """
         check_is_fitted(self)
         return self._predicted(checked_features(self, X, fitting=False))
 
@@ -91,7 +120,25 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
         return labels
 
     def decision_function(self, X: Any) -> FloatArray:
-        """One value a class, the largest of which is predicted; with two classes one value, of the second class."""
+        """One value per class, the largest of which is predicted; with two classes one value, of the second class.
+
+        Parameters
+        ----------
+        X : table of points
+
+        Returns
+        -------
+        array of shape (n_points, n_classes), or (n_points,) with two classes
+            The columns are those of ``classes_``.
+
+        Examples
+        --------
+        >>> rows = [[0, 0], [1, 0], [9, 0], [10, 1], [0, 9], [1, 10]]
+        >>> clf = RescaleInvariantOneVsRest().fit(rows, ["a", "a", "b", "b", "c", "c"])
+        >>> clf.decision_function([[0, 1], [8, 1]]).round(2)
+        array([[ 1.  , -1.25, -0.78],
+               [-1.  ,  0.75, -0.96]])
+        """
         check_is_fitted(self)
         return self._values(checked_features(self, X, fitting=False))
 
@@ -101,7 +148,22 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
         return values[:, 0] if len(self.classes_) == 2 else self._class_values(values)
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted estimator with all its binary ones to one file without pickle."""
+        """Write the fitted estimator with all its binary ones to one file without pickle.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> rows = [[0, 0], [1, 0], [9, 0], [10, 1], [0, 9], [1, 10]]
+        >>> clf = RescaleInvariantOneVsRest().fit(rows, ["a", "a", "b", "b", "c", "c"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     clf.save(Path(folder) / "model")
+        ...     print(RescaleInvariantOneVsRest.load(Path(folder) / "model").predict([[8, 1]]))
+        ['b']
+        """
         check_is_fitted(self)
         write_models(path, type(self).__name__, self.classes_, list(self.estimators_))
 
@@ -109,10 +171,30 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
     def load(cls, path: str | Path) -> Self:
         """Read what ``save`` wrote; no code in the file can run.
 
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        RescaleInvariantOneVsOne or RescaleInvariantOneVsRest
+            Fitted.
+
         Raises
         ------
         InputError
             If the file is damaged, is something else, or was written by a newer version.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> rows = [[0, 0], [1, 0], [9, 0], [10, 1], [0, 9], [1, 10]]
+        >>> clf = RescaleInvariantOneVsOne().fit(rows, ["a", "a", "b", "b", "c", "c"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     clf.save(Path(folder) / "model")
+        ...     again = RescaleInvariantOneVsOne.load(Path(folder) / "model")
+        >>> again.classes_
+        array(['a', 'b', 'c'], dtype='<U1')
         """
         classes, estimators = read_models(path, cls.__name__, RescaleInvariantSVC.load)
         found = cls(clone(estimators[0]))
@@ -128,7 +210,25 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
         """A value for each class from those of the binary classifiers, one column each."""
 
     def predict_set(self, X: Any) -> BoolArray:
-        """For each point, which classes some rescaling could give it: bool, one column per class, never a row of False."""
+        """For each point, which classes some rescaling could give it: bool, one column per class, never a row of False.
+
+        Parameters
+        ----------
+        X : table of points
+
+        Returns
+        -------
+        bool array of shape (n_points, n_classes)
+            The columns are those of ``classes_``.
+
+        Examples
+        --------
+        >>> rows = [[0, 0], [1, 0], [9, 0], [10, 1], [0, 9], [1, 10]]
+        >>> clf = RescaleInvariantOneVsRest().fit(rows, ["a", "a", "b", "b", "c", "c"])
+        >>> clf.predict_set([[0, 1], [4, 4]])
+        array([[ True, False, False],
+               [False,  True,  True]])
+        """
         check_is_fitted(self)
         checked_features(self, X, fitting=False)
         return self._sets([estimator.certify(X) for estimator in self.estimators_])
@@ -153,6 +253,13 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
         -------
         ClassSets
             Its ``strong`` says which points have one class whatever the scaling.
+
+        Examples
+        --------
+        >>> rows = [[0, 0], [1, 0], [9, 0], [10, 1], [0, 9], [1, 10]]
+        >>> clf = RescaleInvariantOneVsRest().fit(rows, ["a", "a", "b", "b", "c", "c"])
+        >>> clf.certify([[0, 1], [8, 1], [4, 4]]).as_text()
+        ['a', 'b', 'b or c']
         """
         check_is_fitted(self)
         rows = checked_features(self, X, fitting=False, holes=True)
@@ -263,7 +370,7 @@ class RescaleInvariantOneVsRest(_OfBinaryClassifiers):
     ----------
     classes_ : array
     estimators_ : list of RescaleInvariantSVC
-        One a class, in their order, with the labels True (the class) and False; of two classes only the second has one.
+        One per class, in their order, with the labels True (the class) and False; of two classes only the second has one.
 
     Examples
     --------

@@ -318,6 +318,12 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         -------
         RescaleInvariantSVC
             The estimator itself.
+
+        Examples
+        --------
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> len(clf.precompute().engine_.engine.vertices.solutions)
+        2
         """
         check_is_fitted(self)
         self.engine_.engine.precompute()
@@ -488,7 +494,18 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
 
     @property
     def is_invariant_(self) -> bool:
-        """Whether rescaling makes no difference to any point at all (Corollary 8 of the paper; the same holds for ν)."""
+        """Whether rescaling makes no difference to any point at all (Corollary 8 of the paper; the same holds for ν).
+
+        Examples
+        --------
+        With two features some points depend on the scaling; with one there is only a common factor, which changes nothing:
+
+        >>> rows, labels = [[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"]
+        >>> RescaleInvariantSVC().fit(rows, labels).is_invariant_
+        False
+        >>> RescaleInvariantSVC().fit([[0], [2], [5]], ["down", "up", "up"]).is_invariant_
+        True
+        """
         check_is_fitted(self)
         if self._fitted.margin.one_label:
             return True
@@ -582,6 +599,16 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         ------
         InputError
             If the file is damaged, is something else, or was written by a newer version.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     clf.save(pathlib.Path(folder) / "model")
+        ...     again = RescaleInvariantSVC.load(pathlib.Path(folder) / "model")
+        >>> again.certify([[-1, 4], [4, 4], [0, 0]]).counts()
+        {'strongly positive': 1, 'strongly negative': 1, 'neutral': 1, 'unknown': 0}
         """
         return cls._load(path, trusted=False)
 

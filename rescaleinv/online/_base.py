@@ -67,6 +67,18 @@ class OnlineBinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             A sparse matrix is unpacked one row at a time.
         y : sequence of two different labels
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+
+        Examples
+        --------
+        >>> from rescaleinv.online import OnlineLogistic
+        >>> clf = OnlineLogistic().fit([[0.0, 10.0], [1.0, 30.0], [0.1, 20.0], [0.9, 40.0]], ["no", "yes", "no", "yes"])
+        >>> clf.n_seen_, clf.n_errors_
+        (4, 2)
         """
         return self._learn(X, y, None, starts=True)
 
@@ -79,6 +91,23 @@ class OnlineBinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
             As in ``fit``, but y may hold one class only.
         classes : sequence of two labels, optional
             Needed at the first call, unless its y holds both; the larger label is the positive one.
+
+        Returns
+        -------
+        self
+            The classifier, fitted to all rows so far.
+
+        Examples
+        --------
+        A stream of single rows, of which the first has one class only:
+
+        >>> from rescaleinv.online import OnlineLogistic
+        >>> clf = OnlineLogistic(horizon=4)
+        >>> stream = [([0.0, 10.0], "no"), ([1.0, 30.0], "yes"), ([0.1, 20.0], "no"), ([0.9, 40.0], "yes")]
+        >>> for row, label in stream:
+        ...     clf = clf.partial_fit([row], [label], classes=["no", "yes"])
+        >>> clf.n_seen_, clf.predict([[1.0, 35.0]])
+        (4, array(['yes'], dtype='<U3'))
         """
         return self._learn(X, y, classes, starts=not hasattr(self, "classes_"))
 
@@ -137,7 +166,24 @@ class OnlineBinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self._parameters[number * self.n_features_in_ : (number + 1) * self.n_features_in_].copy()
 
     def decision_function(self, X: Any) -> FloatArray:
-        """One value per row: positive (``classes_[1]``) where it is >= 0."""
+        """One value per row: positive (``classes_[1]``) where it is >= 0.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            The values.
+
+        Examples
+        --------
+        >>> from rescaleinv.online import OnlineLogistic
+        >>> clf = OnlineLogistic().fit([[0.0, 10.0], [1.0, 30.0], [0.1, 20.0], [0.9, 40.0]], ["no", "yes", "no", "yes"])
+        >>> clf.decision_function([[1.0, 35.0], [0.0, 15.0]]).round(2)
+        array([ 0.1 , -0.13])
+        """
         parameters = self._parameters
         rows = checked_rows(self, X, fitting=False)
         scaler = self._scaler or _no_scaler(self.n_features_in_)
@@ -155,7 +201,24 @@ class OnlineBinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         return values
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of each row."""
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Labels, as they were given to ``fit``.
+
+        Examples
+        --------
+        >>> from rescaleinv.online import OnlineLogistic
+        >>> clf = OnlineLogistic().fit([[0.0, 10.0], [1.0, 30.0], [0.1, 20.0], [0.9, 40.0]], ["no", "yes", "no", "yes"])
+        >>> clf.predict([[1.0, 35.0], [0.0, 15.0]])
+        array(['yes', 'no'], dtype='<U3')
+        """
         positive = self.decision_function(X) >= 0
         labels: npt.NDArray[Any] = self.classes_[positive.astype(np.intp)]
         return labels
@@ -195,7 +258,25 @@ class OnlineLogLossClassifier(OnlineBinaryClassifier):
         return Step(_kernel.LOG_LOSS, self.learning_rate, self.horizon_, penalties, self.penalty == "squared")
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """The probability of each of the two classes by the logistic model."""
+        """The probability of each of the two classes by the logistic model.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array of shape (n_rows, 2)
+            The columns are those of ``classes_``.
+
+        Examples
+        --------
+        >>> from rescaleinv.online import OnlineLogistic
+        >>> clf = OnlineLogistic().fit([[0.0, 10.0], [1.0, 30.0], [0.1, 20.0], [0.9, 40.0]], ["no", "yes", "no", "yes"])
+        >>> clf.predict_proba([[1.0, 35.0], [0.0, 15.0]]).round(2)
+        array([[0.48, 0.52],
+               [0.53, 0.47]])
+        """
         values = self.decision_function(X)
         return np.column_stack([expit(-values), expit(values)])
 

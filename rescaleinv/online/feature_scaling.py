@@ -141,20 +141,52 @@ class OnlineFeatureScaling(OnlineLogLossClassifier):
 
     @property
     def weights_(self) -> FloatArray:
-        """The weights w of the scaled features."""
+        """The weights w of the scaled features.
+
+        Examples
+        --------
+        >>> rows, labels = [[0.0, 1.0], [1.0, 0.0], [0.2, 0.9], [0.9, 0.1]], [0, 1, 0, 1]
+        >>> clf = OnlineFeatureScaling(learning_rate=1.0).fit(rows, labels)
+        >>> clf.weights_.round(2)
+        array([ 0.22, -0.15])
+        """
         return self._named_block("weights")
 
     @property
     def slopes_(self) -> FloatArray:
-        """The factors α of the features."""
+        """The factors α of the features.
+
+        Examples
+        --------
+        >>> rows, labels = [[0.0, 1.0], [1.0, 0.0], [0.2, 0.9], [0.9, 0.1]], [0, 1, 0, 1]
+        >>> clf = OnlineFeatureScaling(learning_rate=1.0).fit(rows, labels)
+        >>> clf.slopes_.round(2)
+        array([0.97, 1.  ])
+        """
         return self._named_block("slopes")
 
     @property
     def offsets_(self) -> FloatArray:
-        """The offsets β of the features."""
+        """The offsets β of the features.
+
+        Examples
+        --------
+        >>> rows, labels = [[0.0, 1.0], [1.0, 0.0], [0.2, 0.9], [0.9, 0.1]], [0, 1, 0, 1]
+        >>> clf = OnlineFeatureScaling(learning_rate=1.0).fit(rows, labels)
+        >>> clf.offsets_.round(3)
+        array([0.044, 0.074])
+        """
         return self._named_block("offsets")
 
     @property
     def intercept_(self) -> FloatArray:
-        """The bias b."""
+        """The bias b.
+
+        Examples
+        --------
+        >>> rows, labels = [[0.0, 1.0], [1.0, 0.0], [0.2, 0.9], [0.9, 0.1]], [0, 1, 0, 1]
+        >>> clf = OnlineFeatureScaling(learning_rate=1.0).fit(rows, labels)
+        >>> clf.intercept_.round(2)
+        array([0.07])
+        """
         return self._parameters[-1:].copy()

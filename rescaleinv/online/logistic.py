@@ -103,7 +103,16 @@ class OnlineLogistic(OnlineLogLossClassifier):
 
     @property
     def scaler_(self) -> RunningScaler:
-        """The scaling so far."""
+        """The scaling so far.
+
+        Examples
+        --------
+        The scaling of rows that came in two parts:
+
+        >>> clf = OnlineLogistic(horizon=4).partial_fit([[0.0, 10.0], [1.0, 30.0]], [0, 1])
+        >>> clf.partial_fit([[0.0, 20.0], [1.0, 40.0]], [0, 1]).scaler_.mean_
+        array([ 0.5, 25. ])
+        """
         scaler = getattr(self, "_scaler", None)
         if not isinstance(scaler, RunningScaler):
             raise AttributeError("there is no scaler_ before fit, nor with scaled=False")
@@ -114,12 +123,30 @@ class OnlineLogistic(OnlineLogLossClassifier):
 
     @property
     def coef_(self) -> FloatArray:
-        """The weights in the units of X."""
+        """The weights in the units of X.
+
+        Examples
+        --------
+        In the units of X: a feature whose numbers are ten times as large gets a tenth of the weight.
+
+        >>> rows = np.array([[0.0, 1.0], [1.0, 0.0], [0.2, 0.9], [0.9, 0.1]])
+        >>> OnlineLogistic().fit(rows, [0, 1, 0, 1]).coef_.round(4)
+        array([[ 0.1254, -0.1271]])
+        >>> OnlineLogistic().fit(rows * [10, 1], [0, 1, 0, 1]).coef_.round(4)
+        array([[ 0.0125, -0.1271]])
+        """
         weights = self._block(0)
         return (weights if self._scaler is None else weights / self._scaler.scale_)[None, :]
 
     @property
     def intercept_(self) -> FloatArray:
-        """The bias in the units of X."""
+        """The bias in the units of X.
+
+        Examples
+        --------
+        >>> clf = OnlineLogistic().fit([[0.0, 1.0], [1.0, 0.0], [0.2, 0.9], [0.9, 0.1]], [0, 1, 0, 1])
+        >>> (clf.coef_ @ [0.5, 0.5] + clf.intercept_).round(4), clf.decision_function([[0.5, 0.5]]).round(4)
+        (array([-0.0167]), array([-0.0167]))
+        """
         shift = 0.0 if self._scaler is None else float(self.coef_[0] @ self._scaler.mean_)
         return np.array([self._parameters[-1] - shift])

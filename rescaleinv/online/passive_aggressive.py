@@ -79,10 +79,25 @@ class OnlinePassiveAggressive(OnlineBinaryClassifier):
 
     @property
     def coef_(self) -> FloatArray:
-        """The weights."""
+        """The weights.
+
+        Examples
+        --------
+        One row, and the smallest change that gives it a margin of 1:
+
+        >>> OnlinePassiveAggressive().partial_fit([[2.0, 0.0]], [1], classes=[0, 1]).coef_
+        array([[0.4, 0. ]])
+        """
         return self._block(0)[None, :]
 
     @property
     def intercept_(self) -> FloatArray:
-        """The bias."""
+        """The bias.
+
+        Examples
+        --------
+        >>> clf = OnlinePassiveAggressive().partial_fit([[2.0, 0.0]], [1], classes=[0, 1])
+        >>> clf.intercept_, clf.decision_function([[2.0, 0.0]])
+        (array([0.2]), array([1.]))
+        """
         return self._parameters[-1:].copy()

@@ -72,6 +72,12 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
             The fitted transformer.
+
+        Examples
+        --------
+        >>> scaler = RunningScaler().fit([[1.0, 5.0], [3.0, 5.0]])
+        >>> scaler.fit([[10.0, 0.0], [20.0, 4.0]]).mean_
+        array([15.,  2.])
         """
         return self._observe(X, starts=True)
 
@@ -87,6 +93,12 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
             The fitted transformer.
+
+        Examples
+        --------
+        >>> scaler = RunningScaler().partial_fit([[1.0, 5.0], [3.0, 5.0]])
+        >>> scaler.partial_fit([[5.0, 8.0]]).mean_, scaler.n_samples_seen_
+        (array([3., 6.]), 3)
         """
         return self._observe(X, starts=not hasattr(self, "mean_"))
 
@@ -105,12 +117,24 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @property
     def var_(self) -> FloatArray:
-        """The variance so far."""
+        """The variance so far.
+
+        Examples
+        --------
+        >>> RunningScaler().fit([[1.0, 5.0], [3.0, 5.0], [5.0, 5.0]]).var_
+        array([4., 0.])
+        """
         return self._squares / max(1, self.n_samples_seen_ - 1)
 
     @property
     def scale_(self) -> FloatArray:
-        """What ``transform`` divides by."""
+        """What ``transform`` divides by.
+
+        Examples
+        --------
+        >>> RunningScaler().fit([[1.0, 5.0], [3.0, 5.0], [5.0, 5.0]]).scale_
+        array([2., 1.])
+        """
         return np.sqrt(np.where(self._squares > 0, self.var_, 1.0))
 
     def transform(self, X: Any) -> Any:
@@ -124,6 +148,11 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         array or sparse matrix of shape (n_rows, n_features)
             The scaled rows; sparse only with ``with_mean=False``.
+
+        Examples
+        --------
+        >>> RunningScaler().fit([[1.0, 5.0], [3.0, 5.0], [5.0, 5.0]]).transform([[7.0, 6.0]])
+        array([[2., 1.]])
         """
         check_is_fitted(self, "mean_")
         rows = checked_rows(self, X, fitting=False)

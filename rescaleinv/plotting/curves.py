@@ -60,6 +60,14 @@ class CertifiedShareDisplay:
         -------
         CertifiedShareDisplay
             With the radius of each point.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> display = CertifiedShareDisplay.from_estimator(clf, [[-1, 4], [4, 4], [0, 0]])
+        >>> print(f"{display.share_certified(4):.0%} of the labels hold up to a factor of 4")
+        67% of the labels hold up to a factor of 4
         """
         return cls(radius=estimator.rescaling_radius(X)).plot(ax=ax)
 
@@ -78,6 +86,12 @@ class CertifiedShareDisplay:
         -------
         CertifiedShareDisplay
             With these radii.
+
+        Examples
+        --------
+        >>> display = CertifiedShareDisplay.from_radius([[1.5, 1.6], [3.0, 3.1], [np.inf, np.inf], [np.inf, np.inf]])
+        >>> [text.get_text() for text in display.ax_.get_legend().get_texts()][-1]
+        'under every rescaling: 50%'
         """
         return cls(radius=radius).plot(ax=ax)
 
@@ -93,6 +107,12 @@ class CertifiedShareDisplay:
         -------
         float
             From 0 to 1.
+
+        Examples
+        --------
+        >>> display = CertifiedShareDisplay(radius=[[1.5, 1.6], [3.0, 3.1], [np.inf, np.inf], [np.inf, np.inf]])
+        >>> [display.share_certified(kappa) for kappa in (1, 2, 4)]
+        [1.0, 0.75, 0.5]
         """
         return float((self.radius[:, 0] >= kappa).mean())
 
@@ -108,6 +128,14 @@ class CertifiedShareDisplay:
         -------
         float
             From 0 to 1.
+
+        Examples
+        --------
+        Of the first point it is not known between 1.5 and 2.5:
+
+        >>> display = CertifiedShareDisplay(radius=[[1.5, 2.5], [3.0, 3.1], [np.inf, np.inf], [np.inf, np.inf]])
+        >>> display.share_certified(2), display.share_not_refuted(2)
+        (0.75, 1.0)
         """
         return float((self.radius[:, 1] > kappa).mean())
 
@@ -123,6 +151,17 @@ class CertifiedShareDisplay:
         -------
         CertifiedShareDisplay
             Itself, with ``ax_`` and ``figure_``.
+
+        Examples
+        --------
+        Two models in one picture:
+
+        >>> import matplotlib.pyplot as plt
+        >>> figure, axes = plt.subplots(1, 2)
+        >>> first = CertifiedShareDisplay(radius=[[1.5, 1.6], [3.0, 3.1]]).plot(axes[0])
+        >>> second = CertifiedShareDisplay(radius=[[2.5, 2.6], [np.inf, np.inf]]).plot(axes[1])
+        >>> first.share_certified(2.0), second.share_certified(2.0)
+        (0.5, 1.0)
         """
         ax = self.ax_ = axes_for(ax, (6.4, 4.2))
         self.figure_ = ax.figure
@@ -193,6 +232,14 @@ class CoverageDisplay:
         -------
         CoverageDisplay
             With the curves and the strong verdicts.
+
+        Examples
+        --------
+        >>> from rescaleinv import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> display = CoverageDisplay.from_estimator(clf, [[-1, 4], [4, 4], [0, 0], [5, 5]], [-1, 1, -1, 1])
+        >>> display.strong
+        (0.75, 1.0, 1.0)
         """
         from rescaleinv.estimators.svc import certify
 
@@ -229,6 +276,13 @@ class CoverageDisplay:
         -------
         CoverageDisplay
             With the curves and the strong verdicts.
+
+        Examples
+        --------
+        >>> truth, verdicts, values = ["ill", "ill", "well", "well"], [1, 0, -1, -1], [3.0, -0.5, -1.0, -2.0]
+        >>> coverage, ppv, npv = CoverageDisplay.from_predictions(truth, verdicts, values, classes=("well", "ill")).strong
+        >>> print(f"{coverage:.0%} of the points get a label; PPV {ppv:.0%}, NPV {npv:.0%}")
+        75% of the points get a label; PPV 100%, NPV 100%
         """
         values = np.asarray(values, dtype=float)
         if classes is None:
@@ -262,6 +316,12 @@ class CoverageDisplay:
         -------
         CoverageDisplay
             Itself, with ``ax_`` and ``figure_``.
+
+        Examples
+        --------
+        >>> curves = {"PPV": np.array([[0.5, 1.0], [1.0, 0.8]]), "NPV": np.array([[0.5, 0.9], [1.0, 0.7]])}
+        >>> CoverageDisplay(curves=curves, strong=(0.6, 0.95, 0.9)).plot().ax_.get_xlabel()
+        'coverage: share of points that get a label'
         """
         ax = self.ax_ = axes_for(ax, (6.4, 4.2))
         self.figure_ = ax.figure

@@ -66,6 +66,14 @@ class IntervalsDisplay:
         -------
         IntervalsDisplay
             With the verdicts of the points.
+
+        Examples
+        --------
+        >>> from rescaleinv.estimators.svc import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> display = IntervalsDisplay.from_estimator(clf, [[4, 4], [-1, 4], [0, 0]])
+        >>> display.verdicts.lower.round(1), display.values.round(1)
+        (array([14., -1., -6.]), array([14. ,  1.5, -6. ]))
         """
         from rescaleinv.estimators.svc import certify
 
@@ -88,6 +96,14 @@ class IntervalsDisplay:
         -------
         IntervalsDisplay
             With these verdicts.
+
+        Examples
+        --------
+        >>> from rescaleinv.estimators.svc import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> verdicts = clf.certify([[4, 4], [-1, 4], [0, 0]])
+        >>> IntervalsDisplay.from_verdicts(verdicts[~verdicts.strong]).order_
+        array([0])
         """
         return cls(verdicts=verdicts, values=values).plot(ax=ax)
 
@@ -103,6 +119,14 @@ class IntervalsDisplay:
         -------
         IntervalsDisplay
             Itself, with ``ax_`` and ``figure_``.
+
+        Examples
+        --------
+        >>> from rescaleinv.estimators.svc import RescaleInvariantSVC
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> display = IntervalsDisplay(verdicts=clf.certify([[4, 4], [-1, 4], [0, 0]])).plot()
+        >>> [text.get_text() for text in display.ax_.get_legend().get_texts()]
+        ['class 1 whatever the scaling (1)', 'class -1 whatever the scaling (1)', 'depends on the scaling (1)']
         """
         ax = self.ax_ = axes_for(ax, (6.4, 4.2))
         self.figure_ = ax.figure

@@ -122,6 +122,15 @@ class RegionsDisplay:
         -------
         RegionsDisplay
             With the polygons of the two strong regions.
+
+        Examples
+        --------
+        A slice of three features, where the third is 2:
+
+        >>> rows = [[-1, 5, 0], [5, -1, 1], [1.4, 1.4, 3], [1, 1, 0]]
+        >>> clf = RescaleInvariantSVC().fit(rows, [1, 1, 1, -1])
+        >>> RegionsDisplay.from_estimator(clf, features=(0, 1), at=[0, 0, 2]).at
+        'feature 2 2'
         """
         extremes = _extremes(estimator)
         training_set = estimator.training_set_
@@ -171,6 +180,17 @@ class RegionsDisplay:
         -------
         RegionsDisplay
             Itself, with ``ax_`` and ``figure_``.
+
+        Examples
+        --------
+        Drawn again, into other axes:
+
+        >>> import matplotlib.pyplot as plt
+        >>> clf = RescaleInvariantSVC().fit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"])
+        >>> display = RegionsDisplay.from_estimator(clf)
+        >>> figure, ax = plt.subplots()
+        >>> [text.get_text() for text in display.plot(ax).ax_.get_legend().get_texts()][:2]
+        ['up whatever the scaling', 'down whatever the scaling']
         """
         ax = self.ax_ = axes_for(ax, (5.6, 5.6))
         self.figure_ = ax.figure

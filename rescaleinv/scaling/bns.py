@@ -44,6 +44,12 @@ class _DiagonalScaler(OneToOneFeatureMixin, Scoring):
         -------
         self
             The fitted scaler.
+
+        Examples
+        --------
+        >>> words = [[3, 1, 0], [1, 0, 0], [2, 1, 0], [0, 1, 1], [0, 0, 2], [1, 1, 0]]
+        >>> BNSScaler().fit(words, ["spam", "spam", "spam", "ham", "ham", "ham"]).scale_.round(2)
+        array([3.72, 0.  , 3.72])
         """
         check_metric(self.metric)
         if self.values not in VALUES:
@@ -73,6 +79,13 @@ class _DiagonalScaler(OneToOneFeatureMixin, Scoring):
         -------
         array or sparse matrix of shape (n_rows, n_features)
             The scaled values.
+
+        Examples
+        --------
+        >>> words = [[3, 1, 0], [1, 0, 0], [2, 1, 0], [0, 1, 1], [0, 0, 2], [1, 1, 0]]
+        >>> scaler = BNSScaler(values="tf").fit(words, ["spam", "spam", "spam", "ham", "ham", "ham"])
+        >>> scaler.transform([[2, 5, 1]]).round(2)
+        array([[7.44, 0.  , 3.72]])
         """
         check_is_fitted(self)
         matrix = checked_rows(self, X, fitting=False)

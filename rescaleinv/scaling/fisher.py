@@ -52,6 +52,11 @@ class FisherScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
             The fitted transformer.
+
+        Examples
+        --------
+        >>> FisherScaler().fit([[0, 1], [2, 2], [4, 1], [6, 3]], [-1, -1, 1, 1]).scale_.round(3)
+        array([1.265, 0.539])
         """
         features = checked_features(self, X, fitting=True)
         ratios = FisherRatioSelector().fit(features, y).scores_
@@ -72,6 +77,13 @@ class FisherScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         array of shape (n_rows, n_features)
             The scaled points.
+
+        Examples
+        --------
+        >>> scaler = FisherScaler().fit([[0, 1], [2, 2], [4, 1], [6, 3]], [-1, -1, 1, 1])
+        >>> scaler.transform([[1, 1], [2, 4]]).round(2)
+        array([[1.26, 0.54],
+               [2.53, 2.16]])
         """
         check_is_fitted(self)
         scaled: FloatArray = checked_features(self, X, fitting=False) * self.scale_

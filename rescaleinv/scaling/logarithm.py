@@ -48,6 +48,11 @@ class PositiveLogarithm(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
             The fitted transformer.
+
+        Examples
+        --------
+        >>> PositiveLogarithm().fit([[1.0, -1.0], [10.0, 1.0]]).least_
+        array([ 1., -1.])
         """
         self.least_: FloatArray = checked_features(self, X, fitting=True).min(axis=0)
         return self
@@ -63,6 +68,14 @@ class PositiveLogarithm(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         array of shape (n_rows, n_features)
             The transformed points.
+
+        Examples
+        --------
+        The second feature had a negative value in training, and stays as it is:
+
+        >>> PositiveLogarithm().fit([[1.0, -1.0], [10.0, 1.0]]).transform([[100.0, 5.0], [0.0, 5.0]]).round(2)
+        array([[4.61, 5.  ],
+               [0.  , 5.  ]])
         """
         check_is_fitted(self)
         features = checked_features(self, X, fitting=False)

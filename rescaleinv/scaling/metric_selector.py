@@ -72,6 +72,14 @@ class MetricSelector(SelectorMixin, Scoring):
         -------
         self
             The fitted selector.
+
+        Examples
+        --------
+        >>> words = [[3, 1, 0], [1, 0, 0], [2, 1, 0], [0, 1, 1], [0, 0, 2], [1, 1, 0]]
+        >>> labels = ["spam", "spam", "spam", "ham", "ham", "ham"]
+        >>> selector = MetricSelector("chi2", n_features_to_select=2).fit(words, labels)
+        >>> selector.scores_.round(2), selector.get_support()
+        (array([3., 0., 3.]), array([ True, False,  True]))
         """
         check_metric(self.metric)
         wanted = self.n_features_to_select

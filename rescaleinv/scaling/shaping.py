@@ -110,6 +110,13 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         -------
         self
             The fitted shaper.
+
+        Examples
+        --------
+        >>> pressure = np.arange(50, 170, 10.0)[:, None]
+        >>> shaper = LocalProbabilityShaper(n_neighbors=4).fit(pressure, [1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1])
+        >>> shaper.shapes_.round(2)[:6]
+        array([0.78, 0.73, 0.58, 0.42, 0.25, 0.17])
         """
         self._check_parameters()
         matrix = checked_rows(self, X, fitting=True)
@@ -161,6 +168,15 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         -------
         array or sparse matrix of shape (n_rows, n_features)
             The shaped values.
+
+        Examples
+        --------
+        >>> pressure = np.arange(50, 170, 10.0)[:, None]
+        >>> shaper = LocalProbabilityShaper(n_neighbors=4).fit(pressure, [1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1])
+        >>> shaper.transform([[60], [100], [145]]).round(2)
+        array([[0.73],
+               [0.17],
+               [0.78]])
         """
         check_is_fitted(self)
         matrix = checked_rows(self, X, fitting=False)

@@ -40,6 +40,18 @@ class TopSelector(SelectorMixin, BaseEstimator, ABC):
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Sparse input stays sparse.
         y : sequence of labels, one per row
+
+        Returns
+        -------
+        self
+            The fitted selector.
+
+        Examples
+        --------
+        >>> from rescaleinv.selection import FisherRatioSelector
+        >>> selector = FisherRatioSelector(n_features_to_select=1).fit([[0, 1], [2, 2], [4, 1], [6, 3]], [-1, -1, 1, 1])
+        >>> selector.scores_.round(2), selector.get_support()
+        (array([2.83, 0.45]), array([ True, False]))
         """
         wanted = self.n_features_to_select
         is_count = isinstance(wanted, Integral) and not isinstance(wanted, bool) and wanted >= 1

@@ -85,6 +85,12 @@ class L0Selector(TopSelector):
         -------
         self
             The fitted selector.
+
+        Examples
+        --------
+        >>> words = [[1, 1, 0, 2], [1, 3, 0, 0], [1, 0, 0, 4], [1, 0, 0, 0]]
+        >>> L0Selector(n_features_to_select=1, criterion="count").fit(words).get_support()
+        array([False,  True, False, False])
         """
         return super().fit(X, y)
 
@@ -118,6 +124,14 @@ class L0Selector(TopSelector):
         -------
         array or sparse matrix of shape (n_rows, n_features)
             As wide as the rows that the selector was fitted to.
+
+        Examples
+        --------
+        >>> words = [[1, 1, 0, 2], [1, 3, 0, 0], [1, 0, 0, 4], [1, 0, 0, 0]]
+        >>> selector = L0Selector(n_features_to_select=1).fit(words, [1, 1, -1, -1])
+        >>> selector.inverse_transform(np.array([[7], [8]]))
+        array([[0, 7, 0, 0],
+               [0, 8, 0, 0]])
         """
         if self.get_support().any() or np.shape(X)[1:] != (0,):
             return super().inverse_transform(X)

@@ -131,12 +131,24 @@ class TrainingSet:
 
     @property
     def n_rows(self) -> int:
-        """The number of rows."""
+        """The number of rows.
+
+        Examples
+        --------
+        >>> TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]).n_rows
+        4
+        """
         return len(self.features)
 
     @property
     def n_features(self) -> int:
-        """The number of features."""
+        """The number of features.
+
+        Examples
+        --------
+        >>> TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]).n_features
+        2
+        """
         return self.features.shape[1]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -145,27 +157,61 @@ class TrainingSet:
 
     @cached_property
     def positives(self) -> FloatArray:
-        """X+, the positive points."""
+        """X+, the positive points.
+
+        Examples
+        --------
+        >>> TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]).positives
+        array([[-1. ,  5. ],
+               [ 5. , -1. ],
+               [ 1.4,  1.4]])
+        """
         return self.features[self.signs > 0]
 
     @cached_property
     def negatives(self) -> FloatArray:
-        """X-, the negative points."""
+        """X-, the negative points.
+
+        Examples
+        --------
+        >>> TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]).negatives
+        array([[1., 1.]])
+        """
         return self.features[self.signs < 0]
 
     @property
     def n_pairs(self) -> int:
-        """The number of pairs of a positive and a negative point: the size of I(X)."""
+        """The number of pairs of a positive and a negative point: the size of I(X).
+
+        Examples
+        --------
+        >>> TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]).n_pairs
+        3
+        """
         return len(self.positives) * len(self.negatives)
 
     @property
     def pair_numbers(self) -> range:
-        """I(X), the numbers 1, 2, … of the pairs, in the order of ``margin_vectors``."""
+        """I(X), the numbers 1, 2, … of the pairs, in the order of ``margin_vectors``.
+
+        Examples
+        --------
+        >>> list(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]).pair_numbers)
+        [1, 2, 3]
+        """
         return range(1, self.n_pairs + 1)
 
     @cached_property
     def margin_vectors(self) -> FloatArray:
-        """Λ(X) = {(x+ - x-)/2}: one row per pair, built on first use."""
+        """Λ(X) = {(x+ - x-)/2}: one row per pair, built on first use.
+
+        Examples
+        --------
+        >>> TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]).margin_vectors.round(2)
+        array([[-1. ,  2. ],
+               [ 2. , -1. ],
+               [ 0.2,  0.2]])
+        """
         halves = (self.positives[:, None, :] - self.negatives[None, :, :]) / 2
         return halves.reshape(self.n_pairs, self.n_features)
 
@@ -179,6 +225,11 @@ class TrainingSet:
         Returns
         -------
         float
+
+        Examples
+        --------
+        >>> TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]).lowest_positive([3, 2])
+        7.0
         """
         return float((self.positives @ self._float_weights(weights)).min())
 
@@ -192,6 +243,14 @@ class TrainingSet:
         Returns
         -------
         float
+
+        Examples
+        --------
+        (MP_w + MN_w)/2 is half the distance of the two classes along w: at least 1 where w is in G(X).
+
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [2, 2], [1, 1]], [1, 1, 1, -1])
+        >>> ts.lowest_negated_negative([3, 2]), (ts.lowest_positive([3, 2]) + ts.lowest_negated_negative([3, 2])) / 2
+        (-5.0, 1.0)
         """
         return float((-self.negatives @ self._float_weights(weights)).min())
 
@@ -241,6 +300,12 @@ class TrainingSet:
         Returns
         -------
         Fraction
+
+        Examples
+        --------
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [2, 2], [1, 1]], [1, 1, 1, -1])
+        >>> ts.middle_intercept([Fraction(1), Fraction(1)])
+        Fraction(-3, 1)
         """
         lowest_positive, lowest_negated_negative = self._exact_extremes(weights)
         return (lowest_negated_negative - lowest_positive) / 2
@@ -260,6 +325,11 @@ class TrainingSet:
         Returns
         -------
         list of Fraction
+
+        Examples
+        --------
+        >>> TrainingSet([[-1, 5], [5, -1], [2, 2], [1, 1]], [1, 1, 1, -1]).exact_weights([0.5, Fraction(1, 3)])
+        [Fraction(1, 2), Fraction(1, 3)]
         """
         if not isinstance(weights, Iterable):
             raise InputError(f"the weights are {weights!r}; one for each of {self.n_features} features is needed")
@@ -279,6 +349,12 @@ class TrainingSet:
         Returns
         -------
         list of Fraction
+
+        Examples
+        --------
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [2, 2], [1, 1]], [1, 1, 1, -1])
+        >>> [str(margin) for margin in ts.exact_margins([Fraction(1), Fraction(1)], Fraction(-3))]
+        ['1', '1', '1', '1']
         """
         rows, exponents = self.integer_rows
         scaled = [w * Fraction(2) ** e for w, e in zip(weights, exponents, strict=True)]
@@ -301,6 +377,14 @@ class TrainingSet:
         Returns
         -------
         list of int or None
+
+        Examples
+        --------
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [2, 2], [1, 1]], [1, 1, 1, -1])
+        >>> ts.tight_rows([Fraction(1), Fraction(1)], Fraction(-3))
+        [0, 1, 2, 3]
+        >>> ts.tight_rows([Fraction(1), Fraction(0)], Fraction(-3)) is None
+        True
         """
         margins = self.exact_margins(weights, intercept)
         return None if min(margins) < 1 else [i for i, margin in enumerate(margins) if margin == 1]
@@ -316,6 +400,12 @@ class TrainingSet:
         Returns
         -------
         list of Fraction
+
+        Examples
+        --------
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [2, 2], [1, 1]], [1, 1, 1, -1])
+        >>> [str(value) for value in ts.exact_gradient({2: Fraction(1, 3), 3: Fraction(1, 3)})]
+        ['1/3', '1/3']
         """
         rows, exponents = self.integer_rows
         signed = [(a * int(self.signs[i]), rows[i]) for i, a in multipliers.items()]
@@ -323,7 +413,17 @@ class TrainingSet:
 
     @cached_property
     def conditioned(self) -> FloatArray:
-        """The features in units that are powers of two, ranges between 1/2 and 1 (see ``Conditioning``)."""
+        """The features in units that are powers of two, ranges between 1/2 and 1 (see ``Conditioning``).
+
+        Examples
+        --------
+        Shifted, and divided by powers of two, which loses no digit:
+
+        >>> TrainingSet([[0, 1000], [3, 3000], [1, 2000]], [1, -1, 1]).conditioned
+        array([[0.        , 0.        ],
+               [0.75      , 0.9765625 ],
+               [0.25      , 0.48828125]])
+        """
         conditioned = self.conditioning.apply(self.features)
         back = np.ldexp(conditioned, self.conditioning.exponent)
         lost = np.flatnonzero((back != self.features - self.conditioning.anchor).any(axis=0))
@@ -338,6 +438,8 @@ class TrainingSet:
     def reading(self) -> Reading:
         """How the floats of each feature are read; ``str`` of an entry says it in words.
 
+        Examples
+        --------
         >>> ts = TrainingSet([[0.1, 1, 0.5], [0.25, 2, 1 / 3], [0.3, 5, 2 / 3]], [1, -1, 1])
         >>> [str(feature) for feature in ts.reading]
         ['decimal, 2 digits', 'decimal, 0 digits', 'grid of step 0.166667']
@@ -353,6 +455,16 @@ class TrainingSet:
         For every-rescaling questions this is the same training set, with the rounding errors of its floats undone. Points
         go the same way by ``reading.values``. Itself where the reading changes nothing; otherwise ``read_from`` of the new
         training set is this one.
+
+        Examples
+        --------
+        Decimals become integers, and so do values on a grid (here sixths, counted from 1/3):
+
+        >>> ts = TrainingSet([[0.1, 1, 0.5], [0.25, 2, 1 / 3], [0.3, 5, 2 / 3]], [1, -1, 1])
+        >>> ts.as_read.features
+        array([[10.,  1.,  1.],
+               [25.,  2.,  0.],
+               [30.,  5.,  2.]])
         """
         if not self.reading.changes:
             return self
@@ -371,12 +483,25 @@ class TrainingSet:
         Returns
         -------
         list of Fraction
+
+        Examples
+        --------
+        >>> ts = TrainingSet([[0.1, 1], [0.25, 2], [0.3, 5]], [1, -1, 1])
+        >>> [str(value) for value in ts.exact_point(np.array([0.7, 4]))]
+        ['7/10', '4']
         """
         return self.reading.in_given_units([Fraction(value) for value in self.reading.values(point).tolist()])
 
     @cached_property
     def integer_rows(self) -> tuple[list[list[int]], list[int]]:
-        """The features as integers: ``x[i][j] == rows[i][j] * 2**exponents[j]`` exactly."""
+        """The features as integers: ``x[i][j] == rows[i][j] * 2**exponents[j]`` exactly.
+
+        Examples
+        --------
+        >>> rows, exponents = TrainingSet([[0.5, 1024], [0.75, 3072]], [1, -1]).integer_rows
+        >>> rows, exponents
+        ([[2, 1], [3, 3]], [-2, 10])
+        """
         mantissas, exponents = np.frexp(self.features)
         mantissas = np.ldexp(mantissas, 53).astype(np.int64)
         exponents = exponents.astype(np.int64) - 53
@@ -394,12 +519,27 @@ class TrainingSet:
 
     @cached_property
     def sha256(self) -> str:
-        """A fingerprint of the rows as exact numbers and of their signs, in order; ``verify`` recomputes it."""
+        """A fingerprint of the rows as exact numbers and of their signs, in order; ``verify`` recomputes it.
+
+        Examples
+        --------
+        0.5 and 1/2 are one number, and rows in another order are other rows:
+
+        >>> first, same, other = ([[0.5], [2]], [1, -1]), ([[1 / 2], [4 / 2]], [1, -1]), ([[2], [0.5]], [-1, 1])
+        >>> TrainingSet(*first).sha256 == TrainingSet(*same).sha256, TrainingSet(*first).sha256 == TrainingSet(*other).sha256
+        (True, False)
+        """
         return fingerprint(([Fraction(value) for value in row] for row in self.features.tolist()), self.signs.tolist())
 
     @cached_property
     def row_texts(self) -> list[list[str]]:
-        """The rows as exact numbers in text, as certificates state them."""
+        """The rows as exact numbers in text, as certificates state them.
+
+        Examples
+        --------
+        >>> TrainingSet([[0.5, 3], [2, -0.25]], [1, -1]).row_texts
+        [['1/2', '3'], ['2', '-1/4']]
+        """
         return [[rational_text(Fraction(value)) for value in row] for row in self.features.tolist()]
 
     def subset(self, rows: npt.ArrayLike) -> TrainingSet:
@@ -412,6 +552,13 @@ class TrainingSet:
         Returns
         -------
         TrainingSet
+
+        Examples
+        --------
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> part = ts.subset([0, 3])
+        >>> part, part.row_numbers
+        (TrainingSet(2 rows, 2 features, 1 positive (1), 1 negative (-1)), array([0, 3]))
         """
         chosen = np.asarray(rows)
         if not chosen.size:

@@ -56,7 +56,7 @@ def test_truth_that_is_not_known_is_left_out(tumours):
     ("options", "message"),
     [
         ({"scalings": [StandardScaler()]}, "a mapping from names"),
-        ({"scalings": {"x": 3}}, "'x' is no transformer"),
+        ({"scalings": {"x": 3}}, "'x' is not a transformer"),
         ({"estimator": RescaleInvariantSVC(C=1.0, nu=0.5)}, "two soft margins"),
         ({"estimator": RescaleInvariantSVC(scale_range=2)}, "all rescalings"),
         ({"estimator": SVC()}, "a RescaleInvariantSVC is needed"),

@@ -1,17 +1,10 @@
-"""A fitted estimator with points to draw, and figures that are closed after each test."""
+"""A fitted estimator with points to draw."""
 
 import pictures  # noqa: F401 - chooses a backend without windows
 import pytest
-from matplotlib import pyplot
 
 from rescaleinv import RescaleInvariantSVC
 from rescaleinv.datasets import load
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    pyplot.close("all")
 
 
 @pytest.fixture(scope="package")

@@ -42,6 +42,6 @@ def add_parser(commands: Any) -> None:
         "--out", metavar="FILE", help="write the verdicts there, CSV, TSV or Parquet, one row per point"
     )
     proofs = certify.add_mutually_exclusive_group()
-    proofs.add_argument("--certificates", metavar="FILE", help="write certificates there, one a line, and check them")
+    proofs.add_argument("--certificates", metavar="FILE", help="write certificates there, one per line, and check them")
     proofs.add_argument("--proof", metavar="FOLDER", help="certificates of all verdicts, strong ones too, checked")
     certify.add_argument("--report", action="store_true", help="fail if TEST has no label to compare with")

@@ -180,7 +180,24 @@ class ComplexEngine(Engine):
             self._enumerate(replace(self.budget, seconds=min(self.time_limit * max(n_points, _FEW_POINTS), most)))
 
     def restore(self, vertices: Vertices, *, trusted: bool = False) -> None:
-        """Take vertices that were stored; a ``ValueError`` where they can't be those of this training set."""
+        """Take vertices that were stored; a ``ValueError`` where they can't be those of this training set.
+
+        Parameters
+        ----------
+        vertices : Vertices
+        trusted : bool
+            This process computed them: they are not checked again, and neutral verdicts are "certified".
+
+        Examples
+        --------
+        What one engine has enumerated, another one of the same training set takes over:
+
+        >>> ts = TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1])
+        >>> again = ComplexEngine(ts)
+        >>> again.restore(ComplexEngine(ts).vertices)
+        >>> again.certify([[-1, 4], [4, 4]]).status.tolist()
+        ['computed', 'computed']
+        """
         self._reduce()
         n_rows, n = self._reduced.n_rows, self._reduced.n_features
         bases, solutions = vertices.bases, vertices.solutions
@@ -237,30 +254,83 @@ class ComplexEngine(Engine):
 
     @property
     def vertices(self) -> Vertices:
-        """The vertices in the conditioned units of ``reduced_training_set``."""
+        """The vertices in the conditioned units of ``reduced_training_set``.
+
+        Examples
+        --------
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> len(engine.vertices.solutions)
+        2
+        """
         self._require_vertices()
         assert self._vertices is not None
         return self._vertices
 
     @property
     def decisions(self) -> ExactDecisions:
-        """What the vertices say of single points, exactly."""
+        """What the vertices say of single points, exactly.
+
+        Examples
+        --------
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> engine.decisions.decide(np.array([-1.0, 4.0])).code
+        <Verdict.NEUTRAL: 0>
+        """
         self._require_vertices()
         return self._decisions
 
     @property
     def reduced_training_set(self) -> TrainingSet:
-        """The training set without the rows that can't matter; the vertices' bases number its rows."""
+        """The training set without the rows that can't matter; the vertices' bases number its rows.
+
+        Examples
+        --------
+        Of rows that are given twice one is enough:
+
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1], [1, 1]], [1, 1, 1, -1, -1]))
+        >>> engine.reduced_training_set.row_numbers
+        array([0, 1, 2, 3])
+        """
         self._require_vertices()
         return self._reduced
 
     @property
     def complete(self) -> bool:
-        """Whether all vertices were found within the budget."""
+        """Whether all vertices were found within the budget.
+
+        Examples
+        --------
+        >>> from rescaleinv.datasets import load
+        >>> X, y, _ = load("breast_cancer_wisconsin")
+        >>> ts = TrainingSet(X[:30], y[:30])
+        >>> ComplexEngine(ts).complete, ComplexEngine(ts, max_vertices=10).complete
+        (True, False)
+        """
         return not self.vertices.stopped
 
     def write_proof(self, path: str | Path) -> ComplexProof:
-        """Write the complex certificate: strong verdicts are "certified" from then on. It is not checked yet."""
+        """Write the complex certificate: strong verdicts are "certified" from then on. It is not checked yet.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        ComplexProof
+            Its ``path``, ``sha256``, ``n_vertices`` and ``n_bytes``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from rescaleinv.verify import check_complex
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     proof = engine.write_proof(Path(folder) / "complex.jsonl")
+        ...     checked = check_complex(proof.path)
+        >>> proof.n_vertices, engine.certify([[4, 4]]).status.tolist()
+        (2, ['certified'])
+        """
         writer = self._writer()
         with progress_bar("vertices written", self.progress, len(writer.vertices.bases)) as bar:
             proof = writer.write(path, lambda done, total: bar.show(done))
@@ -326,7 +396,23 @@ class ComplexEngine(Engine):
         return self.vertices.solutions[outer_vertices(self.vertices.solutions)]
 
     def decision_ranges(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The least and the largest decision value over the vertices, point by point, as floats."""
+        """The least and the largest decision value over the vertices, point by point, as floats.
+
+        Parameters
+        ----------
+        points : float array of shape (n_points, n_features)
+
+        Returns
+        -------
+        tuple of two float arrays of shape (n_points,)
+
+        Examples
+        --------
+        >>> engine = ComplexEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]))
+        >>> lower, upper = engine.decision_ranges(np.array([[-1.0, 4.0], [4.0, 4.0]]))
+        >>> lower.round(6), upper.round(6)
+        (array([-1., 14.]), array([ 4., 14.]))
+        """
         solutions = self._outer_solutions if len(points) >= _LARGE_BATCH else self.vertices.solutions
         lower, upper = np.empty(len(points)), np.empty(len(points))
         starts = range(0, len(points), max(min(_POINTS_AT_A_TIME, -(-len(points) // self.n_threads)), 64))
