@@ -1,6 +1,6 @@
 """Planted flips: neutral points that random rescalings do not find, and the engines must.
 
-    python -m benchmarks.planted_flips [--quick] [--samples 10000] [--sets 5]
+    python -m benchmarks.planted_flips [--quick] [--samples 10000] [--sets 5] [--sizes 4 6 ...]
 
 A training set is drawn, and a classifier w* of the closure: an L1-SVM with random costs, by HiGHS. Every L1-SVM is the limit
 of SVMs of rescaled features (docs/theory.md, section 10). The point is placed by a linear program so that w* puts it on the
@@ -9,19 +9,22 @@ other samples find the flip all the same, they count too, and the point is moved
 cell around those costs, and the truth is known without any of the engines. Then 10,000 fresh random rescalings look for the
 flip (plain SVMs, by non-negative least squares), and each engine of the registry that answers about every rescaling does. An
 engine may say UNKNOWN; a strong verdict would be wrong.
+
+With --sizes some numbers of features are measured again and the other stored lines are kept; each line says with how many
+samples, with what limit and with what code it was measured.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import json
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog, nnls
 
-from benchmarks.common import print_table, write_result
+from benchmarks.common import RESULTS, code_digests, print_table, write_result
 from rescaleinv._util.types import FloatArray
 from rescaleinv.engines import REGISTRY, EngineSettings, full_name
 from rescaleinv.engines.choice import make_engine
@@ -33,6 +36,7 @@ SIZES = (4, 6, 8, 12, 20, 30)
 _DECADES = 1.0  # factors are log-uniform between 1/10 and 10
 _COSTS = 24  # of so many planted classifiers the one that random rescalings come least near to is taken
 _ROUNDS, _BEST = 4, 4  # a point that other rescalings find is moved, for the best few classifiers, or given up
+_AT_ONCE = 200  # samples that a linear program gets at first, and in each round more
 _CHEAP = 100.0
 _DEPTH = 1e-5  # how far on the negative side the point is, in units of the features: far above rounding, and no farther
 
@@ -86,7 +90,21 @@ def l1_svm(training_set: TrainingSet, costs: FloatArray) -> FloatArray:
 
 
 def point_between(samples: FloatArray, target: FloatArray) -> tuple[FloatArray, float]:
-    """A point ``_DEPTH`` beyond the target hyperplane and as far as can be on the positive side of all samples."""
+    """A point ``_DEPTH`` beyond the target hyperplane and as far as can be on the positive side of all samples.
+
+    The linear program is solved with few of the samples, and again with those that its answer is nearest to, until the
+    answer is as far from all of them as from these.
+    """
+    chosen = np.arange(min(_AT_ONCE, len(samples)))
+    while True:
+        point, distance = _point_between_all(samples[chosen], target)
+        values = samples[:, :-1] @ point + samples[:, -1]
+        if distance <= 0 or values.min() >= distance - 1e-9:
+            return point, distance
+        chosen = np.union1d(chosen, np.argpartition(values, min(_AT_ONCE, len(values) - 1))[:_AT_ONCE])
+
+
+def _point_between_all(samples: FloatArray, target: FloatArray) -> tuple[FloatArray, float]:
     n = len(target) - 1
     matrix = np.column_stack([-samples[:, :-1], np.ones(len(samples))])
     matrix = np.vstack([matrix, np.append(target[:-1], 0.0)])
@@ -127,39 +145,39 @@ def asked(name: str, case: Planted, time_limit: float) -> str:
     return "open" if verdicts[0] is Verdict.UNKNOWN else "WRONG"
 
 
-def measure(
-    sizes: tuple[int, ...],
-    n_sets: int,
-    n_samples: int,
-    time_limit: float,
-    done: Callable[[list[dict[str, Any]]], None] = lambda lines: None,
-) -> None:
-    """One line per size: how many of the planted flips random rescalings and each engine have found.
-
-    ``done`` is called with all lines so far whenever there is one more.
-    """
-    engines = [name for name, entry in REGISTRY.items() if entry.abilities.every_rescaling]
-    lines: list[dict[str, Any]] = []
-    for n in sizes:
-        cases = [planted(n, seed, 2 * n_samples) for seed in range(n_sets)]
-        by_chance = 0
-        for seed, case in enumerate(cases):
-            rng = np.random.default_rng([n, seed, 1])
-            values = svms_at_random_rescalings(case.training_set, rng, n_samples) @ np.append(case.point, 1.0)
-            by_chance += bool((values < 0).any())
-        line: dict[str, Any] = {
-            "features": n,
-            "rows": cases[0].training_set.n_rows,
-            "sets": n_sets,
-            "random": by_chance,
-        }
-        for name in engines:
+def line_of(n: int, n_sets: int, n_samples: int, time_limit: float) -> dict[str, Any]:
+    """How many of the planted flips with so many features random rescalings and each engine have found."""
+    cases = [planted(n, seed, 2 * n_samples) for seed in range(n_sets)]
+    by_chance = 0
+    for seed, case in enumerate(cases):
+        rng = np.random.default_rng([n, seed, 1])
+        values = svms_at_random_rescalings(case.training_set, rng, n_samples) @ np.append(case.point, 1.0)
+        by_chance += bool((values < 0).any())
+    line: dict[str, Any] = {"features": n, "rows": cases[0].training_set.n_rows, "sets": n_sets, "random": by_chance}
+    for name, entry in REGISTRY.items():
+        if entry.abilities.every_rescaling:
             answers = [asked(name, case, time_limit) for case in cases]
             line[name] = answers.count("found")
             line[f"{name} wrong"] = answers.count("WRONG")
-        lines.append(line)
-        print_table([line])
-        done(lines)
+    return {**line, "samples": n_samples, "time limit": time_limit, "code": code_digests("planted_flips")["rescaleinv"]}
+
+
+def store(lines: list[dict[str, Any]]) -> None:
+    lines = sorted(lines, key=lambda line: line["features"])
+    engines = [name for name, entry in REGISTRY.items() if entry.abilities.every_rescaling]
+    summary = {
+        "sets": sum(line["sets"] for line in lines),
+        "found by random rescalings": sum(line["random"] for line in lines),
+        **{f"found by {name}": sum(line[name] for line in lines) for name in engines},
+        "wrong": sum(line[f"{name} wrong"] for line in lines for name in engines),
+    }
+    finished = [line["features"] for line in lines] == list(SIZES)
+    write_result("planted_flips", {"finished": finished, "by_size": lines, "summary": summary})
+
+
+def stored() -> list[dict[str, Any]]:
+    path = RESULTS / "planted_flips.json"
+    return json.loads(path.read_text(encoding="utf-8"))["results"]["by_size"] if path.exists() else []
 
 
 def main() -> None:
@@ -167,20 +185,19 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="two small sizes; the stored results are not overwritten")
     parser.add_argument("--samples", type=int, default=10_000, help="random rescalings per set")
     parser.add_argument("--sets", type=int, default=5, help="training sets per size")
+    parser.add_argument("--sizes", type=int, nargs="+", choices=SIZES, default=SIZES, help="numbers of features")
     parser.add_argument("--time-limit", type=float, default=10.0, help="seconds per point for each engine")
     arguments = parser.parse_args()
     if arguments.quick:
-        measure((4, 8), 2, 200, arguments.time_limit)
+        print_table([line_of(n, 2, 200, arguments.time_limit) for n in (4, 8)])
         return
-
-    def store(lines: list[dict[str, Any]]) -> None:  # what is done stays done if the run is stopped
-        total = sum(line["sets"] for line in lines)
-        summary = {"sets": total, "found by random rescalings": sum(line["random"] for line in lines)}
-        finished = len(lines) == len(SIZES)
-        payload = {"samples": arguments.samples, "finished": finished, "by_size": lines, "summary": summary}
-        write_result("planted_flips", payload)
-
-    measure(SIZES, arguments.sets, arguments.samples, arguments.time_limit, store)
+    lines = [line for line in stored() if line["features"] not in arguments.sizes]
+    for n in arguments.sizes:
+        lines.append(line_of(n, arguments.sets, arguments.samples, arguments.time_limit))
+        print_table(lines[-1:])
+        store(lines)  # what is done stays done if the run is stopped
+    if any(line[name] for line in lines for name in line if name.endswith(" wrong")):
+        raise SystemExit("some verdicts are wrong")
 
 
 if __name__ == "__main__":

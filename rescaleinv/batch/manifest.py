@@ -102,10 +102,13 @@ class RunFolder:
         return _digest(found)
 
     def require_own_parts(self, n_parts: int) -> None:
-        """Readers of the folder take every table in it for a part of this run: another one must not be there."""
+        """Readers of the folder take every table in it, and below it, for a part of this run: none must be there.
+
+        Names that begin with _ or a dot are not read by them.
+        """
         own = {self.part_path(number) for number in range(n_parts)}
-        for path in sorted(self.folder.glob("*.parquet")):
-            if path not in own:
+        for path in sorted({*self.folder.rglob("*.parquet"), *self.folder.rglob("part-*")} - own):
+            if not any(name.startswith(("_", ".")) for name in path.relative_to(self.folder).parts):
                 raise InputError(f"{path} is not a part of this run, which has {n_parts}; move it to another folder")
 
     def finished(self, run: str) -> dict[int, Part]:

@@ -119,10 +119,16 @@ def test_one_run_at_a_time(run):
     go_on()
 
 
-@pytest.mark.parametrize("name", ["part-00000099.parquet", "part-x.parquet", "other.parquet"])
+@pytest.mark.parametrize(
+    "name", ["part-00000099.parquet", "part-x.parquet", "other.parquet", "part-00000001", "below/part-00000000.parquet"]
+)
 def test_a_foreign_table_in_the_folder_is_noticed(model, inputs, tmp_path, name):
+    """Readers of a folder take every file, whatever its suffix, and those below it."""
     certify_files(model, inputs, tmp_path / "out")
-    shutil.copy(inputs / "b.parquet", tmp_path / "out" / name)
+    (tmp_path / "out" / name).parent.mkdir(exist_ok=True)
+    (tmp_path / "out" / "_mine").mkdir()  # what readers pass over is nobody's business
+    for copy in (name, "_mine/part-00000000.parquet", "_part-1.parquet"):
+        shutil.copy(inputs / "b.parquet", tmp_path / "out" / copy)
     with pytest.raises(InputError, match=f"{name} is not a part of this run, which has 1"):
         certify_files(model, inputs, tmp_path / "out")
 
