@@ -192,9 +192,22 @@ def _require_plain_entries(entries: list[zipfile.ZipInfo]) -> None:
         end = entry.header_offset + max(entry.compress_size, entry.file_size)
 
 
+def _require_declared_size(file: IO[bytes], size: int) -> None:
+    """An array takes as many bytes as its entry has: memory for more of them is not even asked for."""
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    shape, _, dtype = readers[np.lib.format.read_magic(file)](file)
+    if dtype.hasobject:  # np.load says what is wrong with these
+        return
+    if min(shape, default=0) < 0 or file.tell() + math.prod(shape) * dtype.itemsize != size:
+        raise ValueError(f"an array of shape {shape} is not as long as it says")
+
+
 def _read(file: Any) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     with zipfile.ZipFile(file) as container:
         _require_plain_entries(container.infolist())
+        for entry in container.infolist():
+            with container.open(entry) as array:
+                _require_declared_size(array, entry.file_size)
         file.seek(0)
     with np.load(file, allow_pickle=False) as container:
         if _HEADER not in container.files:

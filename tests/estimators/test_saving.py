@@ -1,6 +1,7 @@
 """Models in files without pickle: what comes back, what damage and strangers meet."""
 
 import hashlib
+import io
 import json
 import pickle
 import zipfile
@@ -423,6 +424,20 @@ def test_entries_that_overlap_are_refused(saved):
     content[where + 42 : where + 46] = first.header_offset.to_bytes(4, "little")
     saved.write_bytes(content)
     refused(saved, "its entries overlap")
+
+
+@pytest.mark.parametrize("shape", [(300_000_000,), (10**12,), (3, 10**30), (-1,), (2,), (0, 5)])
+def test_arrays_that_are_not_as_long_as_they_say_are_refused(saved, shape):
+    """A few bytes that declare gigabytes: no memory is asked for."""
+    lying = io.BytesIO()
+    np.lib.format.write_array_header_1_0(lying, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    with zipfile.ZipFile(saved) as container:
+        entries = {entry.filename: container.read(entry) for entry in container.infolist()}
+    assert np.lib.format.read_magic(io.BytesIO(entries["weights.npy"])) == (1, 0)
+    with zipfile.ZipFile(saved, "w") as container:
+        for name, content in entries.items():
+            container.writestr(name, lying.getvalue() + bytes(40) if name == "weights.npy" else content)
+    refused(saved, "is not as long as it says")
 
 
 def test_two_entries_of_one_name_are_refused(saved):
