@@ -265,7 +265,10 @@ def _enumerate(walk: _Walk, budget: Budget, started: float, report: Callable[[in
             if done < walk.known:
                 spent = budget.exceeded(done, time.monotonic() - started, walk.n_bytes)
                 stopped = spent or (why_over() if is_over() else "")
-    return walk.vertices(done, stopped)
+    try:
+        return walk.vertices(done, stopped)
+    except MemoryError:  # the lists have room for more; that is no reason to lose them
+        return walk.vertices(done, stopped, copy=False)
 
 
 def edges_of(

@@ -228,6 +228,20 @@ def test_the_time_limit_covers_the_enumeration_and_more_points_allow_more():
         ComplexEngine(training_set, time_limit=-1)
 
 
+def test_a_list_that_can_not_be_copied_is_kept_as_it_is(monkeypatch):
+    training_set, features = made_sets.drawn_from("breast_cancer_wisconsin", 1)
+    whole = ComplexEngine(training_set).certify(features)
+    vertices = walk._Walk.vertices
+
+    def without_memory(self, done, stopped, *, copy=True):
+        if copy:
+            raise MemoryError
+        return vertices(self, done, stopped, copy=False)
+
+    monkeypatch.setattr(walk._Walk, "vertices", without_memory)
+    np.testing.assert_array_equal(ComplexEngine(training_set).certify(features).code, whole.code)
+
+
 def test_memory_that_runs_out_is_a_budget_that_is_used_up(monkeypatch):
     training_set, features = made_sets.drawn_from("breast_cancer_wisconsin", 1)
     whole = ComplexEngine(training_set).certify(features)
