@@ -296,7 +296,8 @@ class PairDiagnosis:
                 for cause, count in self.counts.items()
                 if cause != LOSS or count or self._losses_differ
             ]
-            said = [f"{heading}{self.n_changed} of {total} {self.noun} differ: {', '.join(parts)}."]
+            verb = "differs" if self.n_changed == 1 else "differ"
+            said = [f"{heading}{self.n_changed} of {total} {self.noun} {verb}: {', '.join(parts)}."]
             said += self._about_margin()
             said += [helps(cause, self.chain) for cause, count in self.counts.items() if count]
         hidden = int(self.chain.hidden.sum())
@@ -631,6 +632,21 @@ def _classes_of(named: dict[str, Any]) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
+def _require_its_rows(name: str, svm: Any, rows: FloatArray) -> None:
+    """An ``InputError`` where the model shows that it was fitted to other rows. A ``LinearSVC`` keeps none to compare."""
+    if hasattr(svm, "training_set_"):
+        numbers, kept = svm.training_set_.row_numbers, svm.training_set_.features
+    elif hasattr(svm, "support_vectors_"):
+        numbers, kept = svm.support_, svm.support_vectors_
+        kept = kept.toarray() if hasattr(kept, "toarray") else kept
+    else:
+        return
+    if numbers.max(initial=0) >= len(rows) or not np.allclose(rows[numbers], kept, rtol=1e-6, atol=0.0):
+        raise InputError(
+            f"the model {name!r} was fitted to other rows than X_train; give the table that its fit was given"
+        )
+
+
 def _chain(
     name: str,
     model: Any,
@@ -659,6 +675,7 @@ def _chain(
                 f"({_name_of(before)}); only scalers can be compared"
             )
         factors = found
+    _require_its_rows(name, last, rows)
     positive = np.asarray(model.predict(X_test)) == model.classes_[1]
     return ModelChain(
         name, last, objective, how_it_stopped(last), factors, training_rows(last, rows), rows, signs, points, positive

@@ -258,12 +258,28 @@ def test_an_optimum_that_was_not_found_is_said(monkeypatch):
         (lambda: [fit(exact()), fit(exact(), Z[:, :4])], Z, "fitted to 4 features"),
         (lambda: [fit(exact()), fit(make_pipeline(PCA(6), exact()))], Z, "more than multiply and shift"),
         (lambda: [fit(exact()), fit(exact(C=2))], csr_array(Z), "sparse"),
+        (lambda: [fit(exact()), fit(exact(C=2))], 2 * Z, "'SVC' was fitted to other rows than X_train"),
+        (
+            lambda: [fit(make_pipeline(StandardScaler(), exact())), fit(exact(C=2))],
+            2 * Z,
+            "was fitted to other rows",
+        ),
+        (lambda: [fit(RescaleInvariantSVC(nu="auto")), fit(LinearSVC())], 2 * Z, "was fitted to other rows"),
+        (lambda: [exact().fit(Z, Y), fit(exact(C=2))], Z, "was fitted to other rows"),
+        (lambda: [fit(exact()), exact().fit(Z[TRAIN], Y[TRAIN], np.linspace(0.1, 3, 39))], Z, "with sample weights"),
     ],
 )
 def test_what_can_not_be_compared_is_refused_in_one_line(models, table, message):
     with pytest.raises(InputError, match=message) as caught:
         diagnose(models(), table[TRAIN], Y[TRAIN], table[TEST])
     assert "\n" not in str(caught.value)
+
+
+def test_the_words_for_one_label():
+    models = [fit(exact()), fit(exact(C=0.01))]
+    changed = diagnose(models, Z[TRAIN], Y[TRAIN], Z[TEST]).pairs[0].rows("C")
+    alone = diagnose(models, Z[TRAIN], Y[TRAIN], Z[TEST][changed[:1]])
+    assert "1 of 1 labels differs: " in str(alone)
 
 
 def test_wrong_shapes_and_names():
