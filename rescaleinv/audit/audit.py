@@ -107,8 +107,8 @@ def scaling_audit(
     >>> audit = scaling_audit(features[:30], labels[:30], features[30:130], labels[30:130], noun="tumours", most_radii=0)
     >>> audit
     Audit(100 points: 37 strongly positive (37%), 4 strongly negative (4%), 59 neutral (59%); 10 scalings)
-    >>> audit.findings[0].text
-    '59 of 100 tumours (59 %) are neutral: whether such a one is called 1 or -1 depends on how the features were scaled.'
+    >>> audit.findings[1].text
+    '41 of 100 tumours (41 %) get the same label under every rescaling of the features: 37 class 1, 4 class -1.'
     >>> audit.disagreement.loc["z-score", "min-max"]
     np.float64(0.08)
     >>> audit.consistency.holds

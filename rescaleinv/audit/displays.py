@@ -357,6 +357,7 @@ class CausesDisplay:
                     places, shares, 0.7, left=start, color=colour, hatch=hatch, edgecolor="white", lw=0.3, label=text
                 )
             start += shares
+        ax.set_xlim(0, 1.05 * max(float(start.max(initial=0.0)), 0.01))
         ax.set_yticks(places, [f"{shortened(one, 18)} / {shortened(two, 18)}" for one, two in table.index])
         ax.invert_yaxis()
         ax.set_xlabel("share of the labels that differ")

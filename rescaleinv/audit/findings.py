@@ -11,6 +11,7 @@ import numpy as np
 from rescaleinv.audit.features import LARGEST_POWER
 from rescaleinv.errors import MANY_LEFT_OUT
 from rescaleinv.theory.nu_margin import NuMargin, largest_nu
+from rescaleinv.verdict import class_words
 
 if TYPE_CHECKING:
     from rescaleinv.audit.result import Audit
@@ -76,7 +77,7 @@ def _answer(audit: Audit) -> Iterator[Finding]:
 
 def _verdicts(audit: Audit) -> Iterator[Finding]:
     verdicts, n, noun = audit.verdicts, len(audit), audit.noun
-    negative, positive = audit.class_names
+    negative, positive = (class_words(name) for name in audit.class_names)
     neutral, strong, unknown = (int(mask.sum()) for mask in (verdicts.neutral, verdicts.strong, verdicts.unknown))
     numbers = {"points": n, **verdicts.counts()}
     if audit.model.is_invariant_:
@@ -91,13 +92,14 @@ def _verdicts(audit: Audit) -> Iterator[Finding]:
         return
     yield Finding(
         "verdicts",
-        f"{neutral} of {n} {noun} ({percent(neutral / n)}) are neutral: whether such a one is called {positive} or "
-        f"{negative} depends on how the features were scaled.",
+        f"{neutral} of {n} {noun} ({percent(neutral / n)}) {'is' if neutral == 1 else 'are'} neutral: whether they are "
+        f"called {positive} or {negative} depends on how the features were scaled.",
         numbers,
     )
     yield Finding(
         "verdicts",
-        f"{strong} of {n} {noun} ({percent(strong / n)}) get the same label under every rescaling of the features: "
+        f"{strong} of {n} {noun} ({percent(strong / n)}) {'gets' if strong == 1 else 'get'} the same label under every "
+        "rescaling of the features: "
         f"{int(verdicts.strongly_positive.sum())} {positive}, {int(verdicts.strongly_negative.sum())} {negative}.",
         numbers,
     )
@@ -244,7 +246,7 @@ def _truth(audit: Audit) -> Iterator[Finding]:
     called = f"{percent(strong)} of the strong verdicts are right" if np.isfinite(strong) else "no verdict is strong"
     yield Finding(
         "truth",
-        f"Of the {known} {audit.noun} whose class is known, the plain SVM labels {percent(svm)} rightly; {called}.",
+        f"Of the {known} {audit.noun} whose class is known, the plain SVM labels {percent(svm)} correctly; {called}.",
         {"plain SVM": svm, "strong verdicts": strong, "points": known},
     )
 

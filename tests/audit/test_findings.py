@@ -29,7 +29,7 @@ def test_findings_say_what_the_numbers_say(audit, tumours):
     assert f"{quiet} tumours get one and the same label" in text
     truth = tumours[1][30:110]
     right = (np.where(audit.values >= 0, 1, -1) == truth).mean()
-    assert f"the plain SVM labels {percent(right)} rightly" in text
+    assert f"the plain SVM labels {percent(right)} correctly" in text
     strong_right = (audit.verdicts.code == truth)[audit.verdicts.strong].mean()
     assert f"{percent(strong_right)} of the strong verdicts are right" in text
 

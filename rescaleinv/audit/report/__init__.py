@@ -57,7 +57,7 @@ def write_report(
     >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4], [0, 0]])
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "audit.html"
     >>> write_report(audit, path)
-    >>> "1 of 3 points (33 %) are neutral" in path.read_text(encoding="utf-8")
+    >>> "1 of 3 points (33 %) is neutral" in path.read_text(encoding="utf-8")
     True
     """
     page = render_report(audit, title=title, kept=kept, max_points=max_points, progress=progress)

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from rescaleinv.audit.displays import FeatureShareDisplay, ScalingsDisplay
+from rescaleinv.audit.displays import CausesDisplay, FeatureShareDisplay, ScalingsDisplay
 from rescaleinv.audit.result import Audit
 from rescaleinv.plotting import CertifiedShareDisplay, CoverageDisplay, IntervalsDisplay
 from rescaleinv.plotting.style import DARK_ORANGE, INK, LOOKS
@@ -87,6 +87,15 @@ def _pictures(audit: Audit) -> Iterator[tuple[Callable[[Any], Any], float, str, 
         f"Each column is one of the {audit.noun}, each line a scaling. A column of one colour gets the same label from all "
         "of them. Where the verdict is one class, no rescaling may break the colour" + _others(audit),
     )
+    causes = audit.diagnosis
+    if causes is not None and any(pair.n_changed for pair in causes.pairs):
+        yield (
+            lambda ax: CausesDisplay.from_diagnosis(causes, ax=ax),
+            1.8 + 0.3 * len(causes.pairs),
+            "Why labels of ordinary SVMs change",
+            'Each bar is a pair of scalers before SVC(kernel="linear"): the share of labels that differ, by cause. Only '
+            "where the margin moved is it about scaling.",
+        )
     known_truth = np.array([label is not None for label in audit.truth])
     if audit.report is not None and known_truth.sum() > 1:
         yield (

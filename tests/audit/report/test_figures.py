@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from rescaleinv import scaling_audit
+from rescaleinv import diagnose, scaling_audit
 from rescaleinv.audit.report.figures import figures
+from rescaleinv.datasets import load
 
 EVIL = "<script>alert(1)</script>$x_{"
 ROWS = [[-1, 5], [5, -1], [1.4, 1.4], [1, 1]]
@@ -40,6 +41,15 @@ def test_no_picture_of_what_is_not_known(audit):
     one_known = audit.truth.copy()
     one_known[1:] = None
     assert len(figures(dataclasses.replace(audit, limited=None, truth=one_known))) == 3  # a single point is no curve
+
+
+def test_causes_where_labels_of_ordinary_svms_change(audit):
+    X, y, _ = load("urine")
+    with_causes = dataclasses.replace(audit, diagnosis=diagnose(None, X[::2], y[::2], X[1::2]))
+    assert "Why labels of ordinary SVMs change" in [picture.caption for picture in figures(with_causes)]
+    far_apart = diagnose(None, ROWS, [1, 1, 1, -1], [[100, 100], [-100, -100]])
+    assert not any(pair.n_changed for pair in far_apart.pairs)
+    assert len(figures(dataclasses.replace(audit, diagnosis=far_apart))) == len(figures(audit))
 
 
 def test_names_in_the_data_are_no_elements(audit):
