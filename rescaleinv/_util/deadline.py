@@ -19,6 +19,8 @@ from rescaleinv.errors import InputError
 
 # How often work that does not look at the clock is looked at, in seconds.
 _LOOK_AGAIN = 0.5
+# Starting processes takes some seconds; a run that has less than this left does without.
+_LEAST_FOR_PROCESSES = 15.0
 
 
 class RunOverError(Exception):
@@ -174,6 +176,16 @@ def seconds_left() -> float:
 def is_over() -> bool:
     """Whether the present run has no time left."""
     return seconds_left() <= 0
+
+
+def has_time_for_processes() -> bool:
+    """Whether the present run is long enough to start processes: nothing is decided while they start.
+
+    >>> with run_within(5):
+    ...     has_time_for_processes()
+    False
+    """
+    return seconds_left() >= _LEAST_FOR_PROCESSES
 
 
 def why_over() -> str:

@@ -7,6 +7,8 @@ import argparse
 import numpy as np
 
 from rescaleinv._util.tables import check_table_name
+from rescaleinv.cli.options.margin import margin_parameters
+from rescaleinv.cli.ranges import check_units
 from rescaleinv.cli.running import check_limits
 from rescaleinv.cli.table_input import read_labelled, require_folder_of
 from rescaleinv.errors import InputError
@@ -21,6 +23,8 @@ def run_audit(options: argparse.Namespace) -> int:
     if options.max_points < 1:
         raise InputError(f"--max-points {options.max_points}: one at least is needed")
     tables = read_labelled(options)
+    check_units(options, tables)
+    margin_parameters(options, tables.classes)
     usable = np.flatnonzero(tables.usable)
     if not len(usable):
         raise InputError(f"{options.test} has no row without a missing or too large value")

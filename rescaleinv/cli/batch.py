@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from rescaleinv.batch import certify_files
-from rescaleinv.estimators.svc import RescaleInvariantSVC
+from rescaleinv.cli.table_input import require_model
 
 
 def run_batch(options: argparse.Namespace) -> None:
     """Certify all rows of the inputs, and say how many have which verdict."""
+    require_model(options.model)
+    from rescaleinv.batch import certify_files
+    from rescaleinv.estimators.svc import RescaleInvariantSVC
+
     model = RescaleInvariantSVC.load(options.model)
     print(f"{options.model}: {model.margin_}; engine {model.engine_}: {model.engine_.reason}")
     chosen = {} if options.chunk_rows is None else {"chunk_rows": options.chunk_rows}

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 
 from rescaleinv._util.tables import check_table_name
+from rescaleinv.cli.options.margin import margin_parameters
+from rescaleinv.cli.ranges import check_units
 from rescaleinv.cli.running import check_limits
 from rescaleinv.cli.table_input import read_labelled, require_folder_of
 from rescaleinv.errors import InputError
@@ -20,6 +22,8 @@ def run_certify(options: argparse.Namespace) -> None:
         raise InputError(f"--report: {options.test} has no column {options.label!r} with the true classes")
     if not tables.usable.any():
         raise InputError(f"{options.test} has no row without a missing or too large value")
+    check_units(options, tables)
+    margin_parameters(options, tables.classes)
     # what works is loaded when there is something to work on: input errors are told at once
     if len(tables.classes) > 2:
         from rescaleinv.cli.multiclass import certify_classes

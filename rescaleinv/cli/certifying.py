@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rescaleinv._util.deadline import is_over, share_of_run
+from rescaleinv._util.deadline import has_time_for_processes, is_over, share_of_run
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.tables import folded, write_table
 from rescaleinv._util.types import FloatArray
@@ -166,7 +166,8 @@ def _radii(
     if frozen.all():
         radius[left] = np.inf
         return radius
-    search = radius_search(model, frozen=frozen, time_limit=min(_SECONDS, options.time_limit))
+    alone = {} if has_time_for_processes() else {"n_jobs": 1}
+    search = radius_search(model, frozen=frozen, time_limit=min(_SECONDS, options.time_limit), **alone)
     with progress_bar("rows, how far labels hold", total=len(left)) as bar:
         radius[left] = search.within_run(tables.points[left], ratio=_RATIO, largest=_LARGEST, report=bar.show)
     return radius

@@ -7,10 +7,9 @@ import warnings
 from pathlib import Path
 
 from rescaleinv.cli.options.margin import margin_parameters
-from rescaleinv.cli.ranges import groups_of, scale_range_of
+from rescaleinv.cli.ranges import check_units, groups_of, scale_range_of
 from rescaleinv.cli.table_input import read_labelled, require_folder_of, require_two_classes
 from rescaleinv.errors import InputError
-from rescaleinv.estimators.svc import RescaleInvariantSVC
 
 
 def run_fit(options: argparse.Namespace) -> None:
@@ -20,9 +19,13 @@ def run_fit(options: argparse.Namespace) -> None:
     options.test, options.positive, options.keep, options.one_hot = options.train, None, [], []
     tables = read_labelled(options)
     require_two_classes(tables, options)
+    check_units(options, tables)
     parameters = margin_parameters(options, tables.classes[:2])
     if isinstance(parameters["class_weight"], dict):
         parameters["class_weight"] = {tables.classes[int(k)]: w for k, w in parameters["class_weight"].items()}
+    # loaded when there is something to work on: input errors are told at once
+    from rescaleinv.estimators.svc import RescaleInvariantSVC
+
     model = RescaleInvariantSVC(
         scale_range=scale_range_of(options, tables),
         groups=groups_of(options, tables),

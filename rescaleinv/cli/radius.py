@@ -8,19 +8,21 @@ import numpy as np
 
 from rescaleinv._util.tables import check_table_name, read_table, require_columns, write_table
 from rescaleinv.cli.columns import require_numbers
-from rescaleinv.cli.table_input import exact_numbers, reading_of, require_folder_of
+from rescaleinv.cli.table_input import exact_numbers, reading_of, require_folder_of, require_model
 from rescaleinv.errors import InputError
-from rescaleinv.estimators.svc import RescaleInvariantSVC
 from rescaleinv.verdict import unusable_rows
 
 
 def run_radius(options: argparse.Namespace) -> None:
     """One row per point: its label, the factor up to which that is certified, and the one at which it was refuted."""
-    import pandas as pd
-
     if options.out is not None:
         check_table_name(options.out)
         require_folder_of(options.out)
+    require_model(options.model)
+    import pandas as pd
+
+    from rescaleinv.estimators.svc import RescaleInvariantSVC
+
     model = RescaleInvariantSVC.load(options.model)
     names = getattr(model, "feature_names_in_", None)
     if names is None:

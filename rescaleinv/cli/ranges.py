@@ -10,6 +10,7 @@ from rescaleinv._util.tables import folded
 from rescaleinv.cli.columns import named_columns
 from rescaleinv.cli.table_input import LabelledTables
 from rescaleinv.errors import InputError
+from rescaleinv.theory.scale_range import as_scale_range
 
 _FREE = "free"
 
@@ -45,6 +46,18 @@ def scale_range_of(options: argparse.Namespace, tables: LabelledTables) -> Any:
         )
     kept: dict[str, Any] = dict.fromkeys([*fixed, *resting], (1, 1))
     return {name: ranges.get(name, kept.get(name, default)) for name in tables.names}
+
+
+def check_units(options: argparse.Namespace, tables: LabelledTables) -> None:
+    """What is wrong with these options is said before anything that takes long to load is loaded."""
+    fixed_features(options, tables)
+    groups_of(options, tables)
+    given = {f"--range {name}": value for name, value in _ranges(options, tables).items()}
+    for option, value in {**given, "--scale-range": _default(getattr(options, "scale_range", None))}.items():
+        try:
+            as_scale_range(value, len(tables.names), tables.names)
+        except InputError as error:
+            raise InputError(f"{option}: {error}") from error
 
 
 def fixed_features(options: argparse.Namespace, tables: LabelledTables) -> list[str]:

@@ -150,6 +150,15 @@ def require_folder_of(*paths: str | None) -> None:
             raise InputError(f"{path} can't be written: there is no folder {Path(path).parent}")
 
 
+def require_model(path: str) -> None:
+    """What can be said of a model's file before anything that reads it is loaded."""
+    try:
+        with Path(path).open("rb"):
+            pass
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL byte
+        raise InputError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}") from error
+
+
 def require_two_classes(tables: LabelledTables, options: argparse.Namespace) -> None:
     """For commands that are about two classes."""
     if len(tables.classes) > 2:

@@ -15,7 +15,15 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from rescaleinv._util.deadline import RunOverError, ended_with_run, is_over, seconds_left, why_over, within_run
+from rescaleinv._util.deadline import (
+    RunOverError,
+    ended_with_run,
+    has_time_for_processes,
+    is_over,
+    seconds_left,
+    why_over,
+    within_run,
+)
 from rescaleinv._util.progress import Bar, progress_bar
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.certificates.certificate import Certificate, Witness
@@ -53,6 +61,8 @@ _ROUNDS = (_Round(300, 100, 40), _Round(0, 600, 600, 1), _Round(0, 12_000, None)
 _SHARE_OF_SEARCH = 0.35
 # Points that a process is handed at a time, before the last round: what it knows is not sent for every single one.
 _POINTS_PER_TASK = 2
+# Starting processes takes some seconds: that is worth it after so many seconds of work.
+_SECONDS_ALONE = 5.0
 # In the last round a point may take what others have left of their time, but no more than so many times its own.
 _MOST_TIMES = 4.0
 # A cost that is less than this share of the largest one is raised to it: an L1-SVM needs positive costs.
@@ -160,6 +170,8 @@ class StagedEngine(Engine):
         self.seed: int = seed
         self.progress: bool | None = progress
         self._answers: dict[bytes, _Answer] = {}
+        self._seconds_alone: float = 0.0
+        self._has_processes: bool = False
         # how many of the points so far each step has settled
         self.settled_by: Counter[str] = Counter()
 
@@ -286,7 +298,7 @@ class StagedEngine(Engine):
         settled = len(rows) - len(left)
         bar.show(settled, self._outlook(limits))
         splits = [() if (known := answers[i].decision) is None else known.first_splits for i in left]
-        if is_last and len(left) < self.n_jobs and all(splits):
+        if is_last and len(left) < self.n_jobs and all(splits) and self._in_processes():
             grown = self._decisions_in_parts(rows, left, limits, splits)
         else:
             grown = self._tree_decisions(rows, left, limits, programs)
@@ -314,14 +326,25 @@ class StagedEngine(Engine):
         most = f", at most {sum(known) / self.n_jobs:,.0f} s" if len(known) == len(limits) else ""
         return f"{len(limits):,} open{most}"
 
+    def _in_processes(self) -> bool:
+        """Whether points are shared out among processes from now on."""
+        enough = self._seconds_alone >= _SECONDS_ALONE and has_time_for_processes()
+        self._has_processes = self.n_jobs > 1 and (self._has_processes or enough)
+        return self._has_processes
+
     def _tree_decisions(
         self, rows: FloatArray, left: IntArray, limits: list[float | None], programs: int | None
     ) -> Iterator[tuple[int, Decision, float]]:
-        if self.n_jobs == 1 or len(left) == 1:
-            for i, seconds in zip(left, limits, strict=True):
-                if is_over():
-                    return
-                yield (int(i), *self._decided(rows[i], within_run(seconds), programs))
+        begun = 0
+        while begun < len(left) and (begun == len(left) - 1 or not self._in_processes()):
+            if is_over():
+                return
+            decision, seconds = self._decided(rows[left[begun]], within_run(limits[begun]), programs)
+            self._seconds_alone += seconds
+            yield int(left[begun]), decision, seconds
+            begun += 1
+        left, limits = left[begun:], limits[begun:]
+        if not left.size:
             return
         from joblib import Parallel, delayed
 

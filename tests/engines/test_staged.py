@@ -4,6 +4,7 @@ import pickle
 import signal
 import time
 
+import joblib
 import made_sets
 import numpy as np
 import pytest
@@ -76,11 +77,29 @@ def test_larger_sets_are_decided_with_certificates_and_retrained_svms_agree():
         assert witness.certificate.content["evidence"]["positive" if sign > 0 else "negative"]
 
 
-def test_the_same_seed_gives_the_same_answers_on_one_or_two_processes():
+@pytest.mark.parametrize(("alone", "left"), [(5.0, None), (0.0, 14.0)])
+def test_a_short_run_starts_no_processes(monkeypatch, alone, left):
+    """Starting them takes seconds: a budget of 4 s was used up by it."""
+    monkeypatch.setattr("rescaleinv.engines.staged._SECONDS_ALONE", alone)
+    monkeypatch.setattr(joblib, "Parallel", None)
+    training_set, _ = larger(3, 16, 40)
+    engine = StagedEngine(training_set, max_programs=200, n_jobs=2)
+    with run_within(left):
+        engine.certify(training_set.features[:8])
+    assert engine.settled_by["tree"] > 1
+
+
+def test_the_same_seed_gives_the_same_answers_on_one_or_two_processes(monkeypatch):
+    monkeypatch.setattr("rescaleinv.engines.staged._SECONDS_ALONE", 0.0)
+    calls, parallel = [], joblib.Parallel
+    monkeypatch.setattr(joblib, "Parallel", lambda **options: calls.append(options) or parallel(**options))
     training_set, points = larger(3, 16, 40)
+    points = np.vstack([points[:4], training_set.features[:8]])  # the search settles the first ones
     first = StagedEngine(training_set, max_programs=200).certify(points)
     again = StagedEngine(training_set, max_programs=200).certify(points)
+    assert not calls
     split = StagedEngine(training_set, max_programs=200, n_jobs=2).certify(points)
+    assert calls
     for other in (again, split):
         decided = ~first.unknown & ~other.unknown
         assert (first.code == other.code)[decided].all()

@@ -37,6 +37,8 @@ def add_margin(command: argparse.ArgumentParser) -> None:
 
 def margin_parameters(options: argparse.Namespace, classes: tuple[str, ...]) -> dict[str, Any]:
     """The parameters of the estimator, whose labels are False and True for the two classes."""
+    if not options.C > 0:
+        raise InputError(f"--C {options.C:g}: a positive number is needed, or inf for a hard margin")
     return {
         "inconsistent": options.inconsistent,
         "drop_rule": options.drop_rule,
@@ -49,10 +51,14 @@ def margin_parameters(options: argparse.Namespace, classes: tuple[str, ...]) -> 
 def _nu(text: str | None) -> float | str | None:
     if text is None or text == "auto":
         return text
+    wrong = f'--nu {text}: a number above 0 and up to 1, or "auto", is needed'
     try:
-        return float(text)
+        number = float(text)
     except ValueError as error:
-        raise InputError(f'--nu {text}: a number above 0 and up to 1, or "auto", is needed') from error
+        raise InputError(wrong) from error
+    if not 0 < number <= 1:
+        raise InputError(wrong)
+    return number
 
 
 def _class_weight(text: str | None, classes: tuple[str, ...]) -> Any:
@@ -61,9 +67,11 @@ def _class_weight(text: str | None, classes: tuple[str, ...]) -> Any:
     try:
         given = json.loads(text)
         weights = {str(name): float(weight) for name, weight in given.items()}
+        if not all(0 < weight < math.inf for weight in weights.values()):
+            raise ValueError("a weight is not positive")
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
-            f'--class-weight {text[:80]}: "balanced", or a weight for each class, such as '
+            f'--class-weight {text[:80]}: "balanced", or a positive weight for each class, such as '
             f'{{"{classes[0]}": 1, "{classes[1]}": 2}}, is needed'
         ) from error
     unknown = [name for name in weights if name not in classes]
