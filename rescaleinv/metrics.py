@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from rescaleinv._util.parameters import is_sequence, shown
 from rescaleinv.errors import InputError
 from rescaleinv.verdict import Verdict, Verdicts
 
@@ -220,6 +221,8 @@ def strong_report(
             f"positive class; if it is the negative one, give classes=({pair[1]!r}, {pair[0]!r})",
             stacklevel=2,
         )
+    if scalings is not None and not isinstance(scalings, Mapping):
+        raise InputError(f"scalings is {shown(scalings)}; a mapping from names to labels is needed")
     tried = [
         _signs(_column(others, f"scalings[{name!r}]", len(codes)), f"scalings[{name!r}]", pair)
         for name, others in (scalings or {}).items()
@@ -265,7 +268,9 @@ def mean_report(reports: Iterable[StrongReport]) -> StrongReport:
     plain SVM        0.5  1.0  75.0%  0.0  1.5  100.0%     0.0          0.0%     0.0   100.0%
     strong verdicts  0.5  0.5  50.0%  0.0  1.0  100.0%     1.0         33.3%     0.0    66.7%
     """
-    single = list(reports)
+    single = list(reports) if is_sequence(reports) else []
+    if not is_sequence(reports) or not all(isinstance(report, StrongReport) for report in single):
+        raise InputError(f"the reports are {shown(reports)}; a sequence of those of strong_report is needed")
     if not single:
         raise InputError("there is no report to take the mean of; one at least is needed")
     if any(report.averaged for report in single):

@@ -17,9 +17,10 @@ import numpy.typing as npt
 from rescaleinv import verify
 from rescaleinv._util.files import replacing
 from rescaleinv._util.frames import FrameKind, pandas_frame
+from rescaleinv._util.parameters import shown
 from rescaleinv._util.progress import progress_bar
 from rescaleinv.certificates.certificate import Certificate, Witness
-from rescaleinv.errors import CertificateError, InputError, RefusedWarning
+from rescaleinv.errors import CertificateError, InputError, InputTypeError, RefusedWarning
 from rescaleinv.theory.inputs import LARGEST_VALUE
 
 if TYPE_CHECKING:
@@ -63,6 +64,13 @@ def unusable_rows(matrix: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
         reasons[(np.abs(matrix) > LARGEST_VALUE).any(axis=1)] = f"a value is infinite or beyond {LARGEST_VALUE:g}"
     reasons[np.isnan(matrix).any(axis=1)] = MISSING
     return reasons
+
+
+def _position(i: Any) -> int:
+    """The position of a point: a whole number."""
+    if not isinstance(i, (int, np.integer)) or isinstance(i, bool):
+        raise InputTypeError(f"the point is {shown(i)}; its position, a whole number, is needed")
+    return int(i)
 
 
 def verdict_words(code: int) -> str:
@@ -317,7 +325,7 @@ class Verdicts:
         >>> witness.words(witness.negative)
         'feature 0 times 1.22'
         """
-        verdict = self[i]
+        verdict = self[_position(i)]
         if verdict is not Verdict.NEUTRAL:
             raise InputError(
                 f"point {i} is {verdict_words(verdict)}: only a neutral point has two rescalings that disagree"
@@ -343,7 +351,7 @@ class Verdicts:
         >>> clf.certify([[-1, 4]]).certificate(0).claim
         'neutral'
         """
-        verdict = self[i]
+        verdict = self[_position(i)]
         if verdict is Verdict.UNKNOWN:
             raise CertificateError(f"point {i} is unknown: there is nothing to certify")
         return self.engine.certificate(self.points[i], verdict)

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
 
+from rescaleinv._util.parameters import is_number
 from rescaleinv.errors import InputError
 
 # How often work that does not look at the clock is looked at, in seconds.
@@ -66,7 +67,7 @@ def checked_budget(budget: float | None) -> float | None:
     """
     if budget is None:
         return None
-    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not budget > 0:
+    if not is_number(budget) or not budget > 0:
         raise InputError(f"budget is {budget!r}; a positive number of seconds is needed, or None for no limit")
     return float(budget)
 

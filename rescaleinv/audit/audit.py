@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from rescaleinv._util.deadline import is_over, run_within, share_of_run
-from rescaleinv._util.parameters import checked_count, is_number, is_sequence
+from rescaleinv._util.parameters import checked_count, is_number, is_sequence, shown
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray
 from rescaleinv.audit.diagnosis import diagnose
@@ -123,6 +123,8 @@ def scaling_audit(
         points = as_matrix(X_test, what="X_test", n_features=model.n_features_in_)
         if not len(points):
             raise InputError("X_test has no rows; a point at least is needed")
+        if groups_by is not None and not is_sequence(groups_by):
+            raise InputError(f"groups_by is {shown(groups_by)}; a sequence with one group per point is needed")
         groups = None if groups_by is None else list(groups_by)
         if groups is not None:
             group_rows(groups, len(points))  # which says what is wrong with them before any work

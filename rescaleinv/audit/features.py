@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from rescaleinv._util.deadline import is_over
+from rescaleinv._util.parameters import is_sequence, shown
 from rescaleinv._util.types import FloatArray
 from rescaleinv.audit.scalings import clear_values
 from rescaleinv.errors import InputError, InseparableError
@@ -61,6 +62,8 @@ def features_at_rest(training_set: TrainingSet, fixed: Sequence[Any] | None) -> 
     if fixed is None:
         values = training_set.features
         return np.array([len(np.unique(values[:, j])) <= 2 for j in range(n)]) & (n > 1)
+    if not is_sequence(fixed):
+        raise InputError(f"fixed is {shown(fixed)}; a sequence of names or numbers of features is needed")
     names = training_set.feature_names
     found = np.zeros(n, dtype=bool)
     for feature in fixed:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from rescaleinv._util.parameters import checked_count
+from rescaleinv._util.parameters import checked_count, shown
 from rescaleinv._util.progress import progress_bar
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import InputError, RescaleInvError
@@ -145,6 +145,9 @@ def multiplicity(
         raise InputError(f"the model is a {type(model).__name__}; a RescaleInvariantSVC is needed")
     check_is_fitted(model)
     checked_count(n_rescalings, "n_rescalings")
+    checked_count(random_state, "random_state")
+    if verdicts is not None and not isinstance(verdicts, Verdicts):
+        raise InputError(f"verdicts is {shown(verdicts)}; what certify(X) gives is needed")
     points = as_matrix(X, what="X", n_features=model.n_features_in_)
     if verdicts is None:
         verdicts = model.certify(X)

@@ -132,7 +132,12 @@ def _class_weight(model: Any) -> dict[Any, float] | None:
 def _row_weights(model: Any, features: FloatArray, y: Any, sample_weight: Any) -> FloatArray:
     """The weights of the rows times those of their classes, which bound the model's multipliers."""
     labels = np.asarray(y)
-    found = sorted(set(labels.ravel().tolist()))
+    if labels.size != len(features):
+        raise InputError(f"there are {labels.size} labels for {len(features)} rows; give what the model was fitted to")
+    try:
+        found = sorted(set(labels.ravel().tolist()))
+    except TypeError as error:
+        raise InputError(f"the labels can't be compared with each other: {error}") from error
     if found != model.classes_.tolist():
         raise InputError(f"y has the classes {found}, the model {model.classes_.tolist()}; give what it was fitted to")
     given = checked_weights(sample_weight, features)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rescaleinv._util.deadline import run_within, share_of_run
 from rescaleinv._util.frames import FrameKind
+from rescaleinv._util.parameters import shown
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
 from rescaleinv.estimators.class_sets import ClassSets
@@ -86,6 +87,8 @@ class _OfBinaryClassifiers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, A
             )
         self.classes_ = classes
         estimator = RescaleInvariantSVC() if self.estimator is None else self.estimator
+        if not isinstance(estimator, RescaleInvariantSVC):
+            raise InputError(f"the estimator is {shown(estimator)}; a RescaleInvariantSVC is needed, or None")
         # rows of other classes are given with weight 0, so that the numbers of rows in warnings are those of X
         self.estimators_ = [
             clone(estimator).fit(X, targets, sample_weight=weights * part) for targets, part in self._problems(labels)

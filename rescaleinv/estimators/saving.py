@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rescaleinv._util.files import replacing
+from rescaleinv._util.parameters import shown
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.engines import Engine
 from rescaleinv.engines.choice import EngineChoice
@@ -159,8 +160,8 @@ def write(path: str | Path, content: dict[str, Any], arrays: Arrays) -> None:
 def _opened(path: str | Path) -> IO[bytes]:
     try:
         return Path(path).open("rb")
-    except (IsADirectoryError, ValueError) as error:  # a folder, or a name with a NUL byte
-        raise InputError(f"{str(path)!r} can't be read: {getattr(error, 'strerror', None) or error}") from error
+    except (IsADirectoryError, ValueError, TypeError) as error:  # a folder, a name with a NUL byte, no name at all
+        raise InputError(f"{shown(str(path))} can't be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 class _NewerFormatError(Exception):

@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from rescaleinv._util.deadline import run_within, share_of_run
 from rescaleinv._util.frames import FrameKind, pandas_frame
+from rescaleinv._util.parameters import is_number, shown
+from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError, MissingPackageError
 from rescaleinv.estimators.svc import RescaleInvariantSVC
-from rescaleinv.theory.validation import checked_features
+from rescaleinv.theory.validation import checked_features, checked_labels
 from rescaleinv.verdict import unusable_rows
 
 
@@ -80,6 +83,10 @@ def triage(
     """
     if not isinstance(estimator, RescaleInvariantSVC):
         raise InputError(f"the estimator is a {type(estimator).__name__}; a fitted RescaleInvariantSVC is needed")
+    check_is_fitted(estimator)
+    if not is_number(confidence) or not 0 < confidence < 1:
+        raise InputError(f"confidence is {shown(confidence)}; a number between 0 and 1 is needed")
+    known = None if calibration is None else _checked_calibration(estimator, calibration)
     with run_within(budget, interruptible=budget is not None):
         with share_of_run(0.5):
             verdicts = estimator.certify(X)
@@ -104,16 +111,29 @@ def triage(
         "lower": columns["lower"],
         "upper": columns["upper"],
     }
-    if calibration is not None:
-        table |= _calibrated(estimator, calibration, confidence, rows, usable)
+    if known is not None:
+        table |= _calibrated(estimator, known, confidence, rows, usable)
     table["reason"] = columns["reason"]
     kind = FrameKind.of(X)
     return pandas_frame(table) if kind is None else kind.made_of(table)
 
 
+def _checked_calibration(estimator: RescaleInvariantSVC, calibration: Any) -> tuple[FloatArray, npt.NDArray[Any]]:
+    if not (isinstance(calibration, tuple) and len(calibration) == 2):
+        raise InputError("calibration is a pair (X, y) of rows that the estimator was not trained on")
+    known = checked_features(estimator, calibration[0], fitting=False)
+    labels = np.atleast_1d(np.asarray(calibration[1]))
+    if len(labels) != len(known):
+        raise InputError(f"calibration has {len(labels)} labels for {len(known)} rows; one per row is needed")
+    labels = checked_labels(estimator, labels, len(known))
+    if not np.isin(labels, estimator.classes_).all():
+        raise InputError(f"calibration has other labels than the model, which has {estimator.classes_.tolist()}")
+    return known, labels
+
+
 def _calibrated(
     estimator: RescaleInvariantSVC,
-    calibration: tuple[Any, Any],
+    calibration: tuple[FloatArray, npt.NDArray[Any]],
     confidence: float,
     rows: Any,
     usable: npt.NDArray[np.bool_],
@@ -126,16 +146,7 @@ def _calibrated(
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.frozen import FrozenEstimator
 
-    if not (isinstance(calibration, tuple) and len(calibration) == 2):
-        raise InputError("calibration is a pair (X, y) of rows that the estimator was not trained on")
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence is {confidence!r}; a number between 0 and 1 is needed")
-    known = checked_features(estimator, calibration[0], fitting=False)
-    labels = np.asarray(calibration[1])
-    if len(labels) != len(known) or not np.isin(labels, estimator.classes_).all():
-        raise InputError(
-            f"calibration has {len(labels)} labels for {len(known)} rows; one of {estimator.classes_} each is needed"
-        )
+    known, labels = calibration
     probability, sets = np.full(len(rows), np.nan), np.full(len(rows), "", dtype=object)
     plain = _OnlyNumbers(estimator)
     calibrated = CalibratedClassifierCV(FrozenEstimator(plain), method="sigmoid").fit(known[::2], labels[::2])

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rescaleinv._util.frames import require_rows
+from rescaleinv._util.parameters import shown
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError
 
@@ -215,8 +216,12 @@ def as_labels(y: Any, n_rows: int, positive: Any = None) -> tuple[npt.NDArray[np
     classes = values.tolist()
     if len(classes) == 1:
         raise InputError(f"the training set has one class ({classes[0]!r}, {counts[0]} rows); both are needed")
-    if positive is not None and positive not in classes:
-        raise InputError(f"the positive label {positive!r} is not among the labels {listing(classes)}")
+    try:
+        is_known = positive is None or bool(positive in classes)
+    except (TypeError, ValueError):  # NA, or an array
+        is_known = False
+    if not is_known:
+        raise InputError(f"the positive label {shown(positive)} is not among the labels {listing(classes)}")
     if len(classes) > 2:
         raise InputError(
             f"the labels have {len(classes)} classes ({listing(classes)}); two are needed. "

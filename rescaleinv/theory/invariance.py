@@ -9,8 +9,9 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.optimize import linprog
 
+from rescaleinv._util.parameters import shown
 from rescaleinv._util.types import FloatArray, IntArray
-from rescaleinv.errors import SolverError
+from rescaleinv.errors import InputError, SolverError
 from rescaleinv.theory.nu_margin import NuMargin, nu_svm
 from rescaleinv.theory.rationals import nonnegative_solution, solve_in_integers
 from rescaleinv.theory.svm import SVMSolution, exact_svm_at, minimal_norm_svm
@@ -159,6 +160,8 @@ def check_invariance(training_set: TrainingSet, nu: NuMargin | None = None) -> I
     Invariance(invariant=True, proved=True, weights=array([1., 1.]), intercept=-3.0)
     """
     require_training_set(training_set)
+    if nu is not None and not isinstance(nu, NuMargin):
+        raise InputError(f"nu is {shown(nu)}; a NuMargin is needed, or None for the hard margin")
     if nu is not None:
         return _invariance_with_nu(training_set, nu)
     svm = minimal_norm_svm(training_set, np.ldexp(1.0, -training_set.conditioning.exponent))

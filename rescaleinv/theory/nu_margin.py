@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from rescaleinv._util.parameters import is_number, shown
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.errors import InaccurateWarning, InputError, InseparableError, SolverError
 from rescaleinv.theory.many_rows import MANY, Mask, sample_of, settled_by_few
@@ -98,6 +99,8 @@ class NuMargin:
         InseparableError
             If ν is not above the least one; the message says that number.
         """
+        if not is_number(nu) or nu in (np.inf, -np.inf):
+            raise InputError(f"nu is {shown(nu)}; a number above 0 and up to 1 is needed")
         weights = _checked_weights(training_set, row_weights)
         largest = largest_nu(training_set, weights)
         if isinstance(nu, float):
@@ -614,7 +617,10 @@ def nu_of(C: float, X: Any, y: Any, sample_weight: Any = None, class_weight: Any
 def _checked_weights(training_set: TrainingSet, row_weights: Any) -> FloatArray:
     if row_weights is None:
         return np.ones(training_set.n_rows)
-    weights = np.asarray(row_weights, dtype=np.float64)
+    try:
+        weights = np.asarray(row_weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the weights of the rows are {shown(row_weights)}; numbers are needed ({error})") from error
     if weights.shape != (training_set.n_rows,) or not (np.isfinite(weights).all() and weights.min() > 0):
         raise InputError(f"one positive, finite weight for each of {training_set.n_rows} rows is needed")
     return weights

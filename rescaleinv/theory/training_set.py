@@ -331,7 +331,7 @@ class TrainingSet:
         >>> TrainingSet([[-1, 5], [5, -1], [2, 2], [1, 1]], [1, 1, 1, -1]).exact_weights([0.5, Fraction(1, 3)])
         [Fraction(1, 2), Fraction(1, 3)]
         """
-        if not isinstance(weights, Iterable):
+        if not isinstance(weights, Iterable) or getattr(weights, "ndim", 1) == 0:
             raise InputError(f"the weights are {weights!r}; one for each of {self.n_features} features is needed")
         w = [exact_number(value, f"the weight of feature {j}") for j, value in enumerate(weights)]
         if len(w) != self.n_features:

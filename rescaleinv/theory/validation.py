@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d, validate_data
 
+from rescaleinv._util.parameters import is_number, shown
 from rescaleinv._util.types import FloatArray
 from rescaleinv.errors import InputError, InputTypeError
 from rescaleinv.theory.inputs import as_matrix
@@ -75,6 +76,8 @@ def with_class_weights(
     class_weight: Any, labels: npt.NDArray[Any], classes: npt.NDArray[Any], weights: FloatArray
 ) -> FloatArray:
     """The weights of the rows times those of their classes."""
+    if isinstance(class_weight, dict) and not all(is_number(weight) for weight in class_weight.values()):
+        raise InputError(f"class_weight is {shown(class_weight)}; the weight of a class must be a number")
     try:
         of_class = compute_class_weight(class_weight, classes=classes, y=labels, sample_weight=weights)
     except (ValueError, TypeError) as error:

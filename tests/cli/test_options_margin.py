@@ -47,7 +47,10 @@ def test_options_are_parameters(arguments, name, value):
         (["--nu", "half"], "--nu half: a number"),
         (["--class-weight", "heavy"], "--class-weight heavy"),
         (["--class-weight", '{"dead": 2}'], "'dead' is not a class; they are 'healthy' and 'ill'"),
-        (["--class-weight", "[1, 2]"], "a weight for each class"),
+        (["--class-weight", "[1, 2]"], "a positive weight for each class"),
+        (["--class-weight", '{"ill": 0}'], "a positive weight for each class"),
+        (["--nu", "1.5"], "--nu 1.5: a number above 0"),
+        (["--C", "0"], "--C 0: a positive number"),
     ],
 )
 def test_options_that_are_none(arguments, message):
