@@ -1,9 +1,10 @@
 """Limited ranges of rescalings: how many points the gap engine decides, in what time, and whether anything contradicts it.
 
-    RESCALEINV_DATA=FOLDER python -m benchmarks.gap [--points 100] [--seconds 2] [--cpu] [--quick]
+    RESCALEINV_DATA=FOLDER python -m benchmarks.gap [--points 100] [--seconds 2] [--only NAME] [--again] [--cpu] [--quick]
 
-Writes benchmarks/results/gap.json (not with --quick or --only). The rescaling radius has a benchmark of its own.
-With --cpu the time limits count processor time, so that other work on the machine matters less.
+Writes benchmarks/results/gap.json after every question; what is stored for this code is not measured again without --again.
+The rescaling radius has a benchmark of its own. One process; the time limit is per point, on average over a draw. With --cpu
+limits and times are processor time, so that other work on the machine matters less.
 
 Training rows are drawn at random, features standardised on them (text: as counted), the points are other rows. Every
 strong verdict is tested by plain SVMs at random rescalings and corners of the range, every neutral one at its two
@@ -13,22 +14,24 @@ rescalings; certificates are checked exactly. Most data sets come from RESCALEIN
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import time
+from collections import defaultdict
+from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.svm import SVC
-from tqdm import tqdm
 
-from benchmarks.common import write_result
+from benchmarks.common import RESULTS, code_digests, write_result
 from rescaleinv import GapEngine, TrainingSet, minimal_norm_svm
 from rescaleinv.datasets import load
-from rescaleinv.engines.branch import tree
+from rescaleinv.engines.branch import engine as engine_module
 from rescaleinv.engines.branch.decision import Decision
 from rescaleinv.theory.separability import separable_subset
+from rescaleinv.verdict import Verdict
 from rescaleinv.verify import check
 
 TRIALS = 40  # rescalings of the range at which plain SVMs are trained
@@ -115,12 +118,28 @@ QUESTIONS = [
 ]
 
 
-def clock(options):
-    return time.process_time if options.cpu else time.perf_counter
+@contextmanager
+def seconds_of_points():
+    """What each point takes, by its bytes, over all rounds of a call."""
+    spent: dict[bytes, float] = defaultdict(float)
+    decide = engine_module.decide
+
+    def timed(problem, point, *args, **kwargs):
+        start = time.monotonic()
+        try:
+            return decide(problem, point, *args, **kwargs)
+        finally:
+            spent[point.tobytes()] += time.monotonic() - start
+
+    engine_module.decide = timed
+    try:
+        yield spent
+    finally:
+        engine_module.decide = decide
 
 
 def ask(name, make, kappa, C, wanted, wanted_time, options):
-    codes, seconds, parts, contradictions = [], [], [], 0
+    codes, seconds, parts, contradictions, total = [], [], [], 0, 0.0
     finding, checking, certificates = [], [], 0
     few = make is oh10
     draws = 1 if make in (pima, oh10) else options.draws
@@ -136,14 +155,14 @@ def ask(name, make, kappa, C, wanted, wanted_time, options):
         engine.precompute()
         points = points[: (len(points) if make is pima else 20 if few else options.points)]
         engine.certify(points[:3])  # compiled code is loaded
-        found: list[Decision] = []
-        for point in tqdm(points, desc=name, leave=False):
-            start = clock(options)()
-            decision = engine.decide(point)
-            seconds.append(clock(options)() - start)
-            found.append(decision)
-            codes.append(decision.label if decision.cover is not None else 0 if decision.neutral else 2)
-            parts.append(decision.n_parts)
+        start = time.monotonic()
+        with seconds_of_points() as spent:
+            verdicts = engine.certify(points)
+        total += time.monotonic() - start
+        seconds += [spent[point.tobytes()] for point in points]
+        codes += verdicts.code.tolist()
+        found: list[Decision] = [engine._kept.get(point.tobytes(), Decision(1)) for point in points]
+        parts += [decision.n_parts for decision in found if decision.decided]
         contradictions += contradicted(training_set, points, found, kappa, C, 2 if few else TRIALS)
         for decision, point, spent in list(zip(found, points, seconds[-len(points) :], strict=True))[
             :: 40 if few else 8
@@ -161,14 +180,17 @@ def ask(name, make, kappa, C, wanted, wanted_time, options):
         "points": len(codes),
         "strong": float(np.isin(codes, [1, -1]).mean()),
         "neutral": float((codes == 0).mean()),
-        "unknown": int((codes == 2).sum()),
-        "decided": float((codes != 2).mean()),
+        "unknown": int((codes == Verdict.UNKNOWN).sum()),
+        "decided": float((codes != Verdict.UNKNOWN).mean()),
         "decided_wanted": wanted,
         "time_wanted": wanted_time,
         "median_ms": float(np.median(seconds)) * 1e3,
-        "mean_ms": float(np.mean(seconds)) * 1e3,
+        "mean_ms": total / len(codes) * 1e3,
         "longest_s": float(np.max(seconds)),
         "mean_parts": float(np.mean(parts)),
+        "clock": "processor time" if options.cpu else "the clock on the wall",
+        "seconds_per_point": options.seconds,
+        "code": code_digests("gap")["rescaleinv"],
         "contradictions": contradictions,
         "certificates_checked": certificates,
         "checking_by_finding": float(np.sum(checking) / np.sum(finding)) if finding else None,
@@ -202,13 +224,22 @@ def contradicted(training_set, points, found, kappa, C, trials):
     return int(bad.sum())
 
 
+def stored():
+    """What was measured with this code, by question."""
+    path = RESULTS / "gap.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))["results"]["questions"] if path.exists() else []
+    now = code_digests("gap")["rescaleinv"]
+    return {row["question"]: row for row in rows if row.get("code") == now}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", type=int, default=100, help="points per draw")
     parser.add_argument("--draws", type=int, default=2, help="training sets a question")
-    parser.add_argument("--seconds", type=float, default=2.0, help="time limit per point")
+    parser.add_argument("--seconds", type=float, default=2.0, help="time limit per point, on average")
     parser.add_argument("--only", help="questions whose name has this in it")
-    parser.add_argument("--cpu", action="store_true", help="time limits count processor time")
+    parser.add_argument("--again", action="store_true", help="measure what is stored already as well")
+    parser.add_argument("--cpu", action="store_true", help="limits and times are processor time")
     parser.add_argument(
         "--quick", action="store_true", help="few points of one draw; the stored results are left alone"
     )
@@ -216,29 +247,30 @@ def main():
     if options.quick:
         options.points, options.draws = min(options.points, 8), 1
     if options.cpu:
-        tree.time = SimpleNamespace(monotonic=time.process_time)
-    results = []
+        time.monotonic = time.process_time  # limits and times alike
+    results = {} if options.quick else stored()
     print(
         f"{'question':45s} {'decided':>8s} {'wanted':>7s} {'median':>9s} {'mean':>9s} {'wrong':>6s} {'check/find':>10s}"
     )
     for question in QUESTIONS:
         if options.only and options.only not in question[0]:
             continue
+        if question[0] in results and not options.again:
+            continue
         try:
             row = ask(*question, options)
         except (FileNotFoundError, LookupError) as error:
             print(f"{question[0]:45s} left out: {error}")
             continue
-        results.append(row)
+        if not options.quick:  # what is done stays done
+            results = {**stored(), question[0]: row}
+            write_result("gap", {"questions": [results[name] for name, *_ in QUESTIONS if name in results]})
         ratio = row["checking_by_finding"]
         print(
             f"{row['question']:45s} {row['decided']:8.1%} {row['decided_wanted']:7.0%} {row['median_ms']:6.1f} ms "
             f"{row['mean_ms']:6.0f} ms {row['contradictions']:6d} {'' if ratio is None else format(ratio, '10.2f')}",
             flush=True,
         )
-    if not (options.only or options.quick):
-        settings = {"seconds_per_point": options.seconds, "processor_time": options.cpu}
-        write_result("gap", {**settings, "questions": results})
 
 
 if __name__ == "__main__":

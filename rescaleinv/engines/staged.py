@@ -64,7 +64,7 @@ _POINTS_PER_TASK = 2
 # Starting processes takes some seconds: that is worth it after so many seconds of work.
 _SECONDS_ALONE = 5.0
 # In the last round a point may take what others have left of their time, but no more than so many times its own.
-_MOST_TIMES = 4.0
+_MOST_TIMES = 10.0
 # A cost that is less than this share of the largest one is raised to it: an L1-SVM needs positive costs.
 _LEAST_COST = 1e-9
 
@@ -115,7 +115,7 @@ class StagedEngine(Engine):
         The soft margin that has no scale; verdicts are then about every optimal intercept, and claims end in " with nu".
     time_limit : float, optional
         Seconds per point, on average over a call; None: no limit. Points that are settled early leave what they do not
-        need to those that stay open, of which none takes more than four times its own.
+        need to those that stay open, of which none takes more than ten times its own.
     max_programs : int, optional
         Linear programs of a point's tree. With this limit alone (no ``time_limit``) verdicts are the same on every machine.
     n_jobs : int

@@ -72,8 +72,8 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         names them, but never the last row of a class. "raise": an ``InseparableError``.
     time_limit : float or None, default=5
         Seconds per point for the engines that decide points one at a time (all but the complex); beyond it the verdict is
-        UNKNOWN, with what is known so far. The staged engine takes it as an average over a call: easy points leave time
-        to hard ones. None: no limit, however long it takes.
+        UNKNOWN, with what is known so far. The staged and the gap engine take it as an average over a call: easy points
+        leave time to hard ones. None: no limit, however long it takes.
     drop_rule : {"misclassified", "fewest", "greedy"}, default="misclassified"
         Which rows to leave out, see :func:`rescaleinv.separable_subset`.
     groups : sequence with one label per feature, or mapping from feature name to label, default=None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -30,10 +31,13 @@ from rescaleinv.theory.scale_range import as_groups, as_scale_range
 from rescaleinv.theory.training_set import TrainingSet, require_training_set
 from rescaleinv.verdict import Verdict, Verdicts
 
-# Parts into which the range of a point may be split before it is UNKNOWN; some 1 ms each with 30 features and 100 rows.
-DEFAULT_MAX_PARTS = 5000
+# Parts into which the range of a point may be split before it is UNKNOWN; less than 1 ms each with 30 features and 100 rows.
+DEFAULT_MAX_PARTS = 20_000
 # The same for all ranges that the radius of a point tries.
 _PARTS_PER_RADIUS = 4000
+# Points that are settled early leave what they do not need of their time to others: of its own a point takes this share
+# first, and later no more than so many times all of it.
+_SHARE_OF_FIRST_ROUND, _MOST_TIMES = 0.25, 10.0
 # Points handed to a process at a time.
 _POINTS_PER_TURN = 8
 # Bytes of decisions that are kept for certificates; beyond that the oldest are forgotten, and decided again when needed.
@@ -100,7 +104,7 @@ class GapEngine(Engine):
     nu : NuMargin or number, optional
         The soft margin that has no scale (:func:`rescaleinv.nu_of`), in place of penalties.
     time_limit : float, optional
-        Seconds per point.
+        Seconds per point, on average over a call: points that are settled early leave what they do not need to others.
     max_parts : int
         Parts of the range per point; see ``time_limit``.
     n_jobs : int, optional
@@ -198,25 +202,48 @@ class GapEngine(Engine):
         """``certify`` for a matrix that was already checked."""
         self.precompute()
         codes, reasons = np.full(len(rows), Verdict.UNKNOWN, dtype=np.int8), np.full(len(rows), "", dtype=object)
+        left, settled = np.arange(len(rows)), 0
         with progress_bar("points", self.progress, len(rows)) as bar:
-            for i, decision in enumerate(self._for_each(self._decider().decide, rows)):
-                self._keep(rows[i], decision)
-                reasons[i] = decision.reason
-                if decision.decided:
-                    codes[i] = decision.label if decision.cover is not None else Verdict.NEUTRAL
-                bar.show(i + 1)
+            for seconds, is_last in self._rounds(len(rows)):
+                for k, decision in enumerate(self._for_each(self._decider(seconds(len(left))).decide, rows[left])):
+                    i = left[k]
+                    self._keep(rows[i], decision)
+                    reasons[i] = decision.reason
+                    if decision.decided:
+                        codes[i] = decision.label if decision.cover is not None else Verdict.NEUTRAL
+                    settled += decision.decided or is_last
+                    bar.show(settled)
+                left = np.flatnonzero(codes == Verdict.UNKNOWN)
         reasons[(codes == Verdict.UNKNOWN) & (reasons == "")] = why_over()
         status = np.where(codes == Verdict.UNKNOWN, "", "certified").astype(object)
         unknown = np.full(len(rows), np.nan)
         return Verdicts(codes, unknown, unknown.copy(), reasons, status, rows, self)
 
-    def _decider(self) -> _Decider:
+    def _rounds(self, n_points: int) -> Iterator[tuple[Callable[[int], float | None], bool]]:
+        """Rounds through the points that are open: the seconds that each may take, given how many these are; the last one?
+
+        First each may take a part of its own time, then what all have left is shared.
+        """
+        limit = self.time_limit
+        if limit is None or n_points == 1:
+            yield lambda _: limit, True
+            return
+        started = time.monotonic()
+        yield lambda _: _SHARE_OF_FIRST_ROUND * limit, False
+
+        def shared(n_left: int) -> float:
+            unused = limit * n_points - (time.monotonic() - started) * min(self.n_jobs, n_points)
+            return float(np.clip(unused / max(n_left, 1), limit, _MOST_TIMES * limit))
+
+        yield shared, True
+
+    def _decider(self, seconds: float | None = None) -> _Decider:
         return _Decider(
             self.problem,
             self.pool,
             self.limits,
             self.left_out,
-            within_run(self.time_limit),
+            within_run(self.time_limit if seconds is None else seconds),
             self.max_parts,
         )
 

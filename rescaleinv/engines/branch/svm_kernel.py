@@ -16,6 +16,9 @@ from rescaleinv._util.compiled import entry, step
 _RIDGE = 1e-12
 # With at least this many features all products of rows are computed at once.
 _WIDE = 256
+# Factors are changed one by one so many times at most, also by this factor; and where the value is no more than so many
+# times the least.
+_SWEEPS, _A_LITTLE, _NEARLY_BEST = 6, 1.3, 1.5
 # Margins are right to this.
 _MARGIN_ERROR = 1e-9
 
@@ -513,29 +516,156 @@ def descend(rows, span, point, sign, factors, multipliers, target, polish):
     return value
 
 
+@step
+def _one_by_one(rows, span, point, sign, factors, multipliers, value, target):
+    """Change one factor at a time, while that lowers the value: each SVM is near to the last one, and quickly trained."""
+    low, high = span.low, span.high
+    improved = True
+    for _ in range(_SWEEPS):
+        if not improved or value < target:
+            break
+        improved = False
+        for g in range(len(low)):
+            for way in range(6):
+                old = factors[g]
+                if way < 2:
+                    new = low[g] if way == 0 else high[g]
+                elif way < 4:
+                    new = np.sqrt(old * low[g]) if way == 2 else np.sqrt(old * high[g])
+                else:
+                    new = old * _A_LITTLE if way == 4 else old / _A_LITTLE
+                new = min(max(new, low[g]), high[g])
+                if new == old:
+                    continue
+                factors[g] = new
+                start = multipliers.copy()
+                weights, intercept, _, _ = train(rows, 1 / factors[span.groups], start)
+                found = sign * ((weights * point).sum() + intercept)
+                if found < value - 1e-6 * (1 + abs(value)):
+                    value, improved = found, True
+                    multipliers[:] = start
+                else:
+                    factors[g] = old
+    return value
+
+
+@step
+def _with_point(rows, point, label):
+    """The rows and the point, which must have this label (a margin of 0, at any price)."""
+    m, n = rows.features.shape
+    features = np.empty((m + 1, n))
+    features[:m], features[m] = rows.features, point
+    labels, margins, caps = np.empty(m + 1), np.empty(m + 1), np.empty(m + 1)
+    labels[:m], margins[:m], caps[:m] = rows.labels, rows.required_margins, rows.caps
+    labels[m], margins[m], caps[m] = label, 0.0, np.inf
+    return SvmRows(features, labels, margins, caps, 0.0)
+
+
+@step
+def _price(rows, with_point, span, point, sign, factors, multipliers, erring):
+    """What the other label costs: by how much the best SVM that gives it to the point is worse than the SVM.
+
+    Returns sign · decision value, the price (0 where that is negative, infinite where it is not found), and the price's
+    derivative by the factor of each group. ``multipliers`` and ``erring`` are starts, and the answers.
+    """
+    inverse = 1 / factors[span.groups]
+    weights, intercept, _, found = train(rows, inverse, multipliers)
+    value = sign * ((weights * point).sum() + intercept)
+    slope = np.zeros(len(factors))
+    if not found or value < 0:
+        return value, 0.0 if found else np.inf, slope
+    erring_weights, _, _, found = train(with_point, inverse, erring)
+    if not found:
+        return value, np.inf, slope
+    price = erring[: len(multipliers)].sum() - multipliers.sum()
+    for j in range(len(span.groups)):
+        half = 0.5 * (weights[j] ** 2 - erring_weights[j] ** 2)
+        slope[span.groups[j]] -= half
+        price += factors[span.groups[j]] * half
+    return value, price, slope
+
+
+@step
+def _lower_price(rows, with_point, span, point, sign, factors, multipliers, erring):
+    """Walk to corners of the box where the other label costs less, as ``descend`` does where its value is less.
+
+    The price is smooth, and looks as far as the other label is: these walks end nearer to it than those by the value.
+    """
+    low, high = span.low, span.high
+    n_groups = len(low)
+    value, price, slope = _price(rows, with_point, span, point, sign, factors, multipliers, erring)
+    while 0 < price < np.inf:
+        ends = np.where(slope > 0, low, high)
+        gains = slope * (factors - ends)
+        order = np.argsort(-gains)
+        hopeful = (gains > 1e-9 * gains.max()).sum()
+        improved = False
+        while hopeful > 0 and not improved:
+            trial, start, erring_start = factors.copy(), multipliers.copy(), erring.copy()
+            for p in range(min(hopeful, n_groups)):
+                trial[order[p]] = ends[order[p]]
+            tried_value, tried, tried_slope = _price(rows, with_point, span, point, sign, trial, start, erring_start)
+            hopeful //= 2
+            if tried < price * (1 - 1e-6):
+                value, price, slope = tried_value, tried, tried_slope
+                factors[:], multipliers[:], erring[:] = trial, start, erring_start
+                improved = True
+        if not improved:
+            break
+    return value, price
+
+
+@step
+def _turned_over(factors, low, high, movable, count, random):
+    """The factors with a few of them at their other ends."""
+    trial = factors.copy()
+    for _ in range(count):
+        g = movable[random.integers(0, len(movable))]
+        trial[g] = low[g] if trial[g] > np.sqrt(low[g] * high[g]) else high[g]
+    return trial
+
+
 @entry
 def search(rows, span, point, sign, factors, multipliers, target, restarts, polish, random):
-    """``descend``, again from the best corner so far with a few factors turned over, and with ``polish`` along the gradient.
+    """``descend``, then again and again from the best corner so far with a few factors turned over.
 
-    Returns the least value.
+    Where there is a price of the other label (not with a ν-margin), the restarts are led by it: from each corner where it
+    is the least so far the walk goes on by the value. With ``polish`` the last walk goes along the gradient too.
+    ``factors`` and ``multipliers`` become those of the least value, which is returned.
     """
     low, high = span.low, span.high
     at_corners, along_gradient = np.bool_(False), np.bool_(True)  # numba would compile once more for each literal
     best = descend(rows, span, point, sign, factors, multipliers, target, at_corners)
     movable = np.flatnonzero(low < high)
-    for _ in range(restarts):
-        if best < target or len(movable) == 0:
+    if len(movable) == 0:
+        restarts = 0
+    priced = rows.total == 0
+    with_point = _with_point(rows, point, -sign)
+    corner, start, erring, least = factors.copy(), multipliers.copy(), np.append(multipliers, 0.0), np.inf
+    for k in range(restarts):
+        if best < target:
             break
-        trial = factors.copy()
-        start = multipliers.copy()
-        for _ in range(2 + random.integers(0, max(1, len(low) // 4))):
-            g = movable[random.integers(0, len(movable))]
-            trial[g] = low[g] if trial[g] > np.sqrt(low[g] * high[g]) else high[g]
-        value = descend(rows, span, point, sign, trial, start, target, at_corners)
+        if not priced:
+            trial = _turned_over(factors, low, high, movable, 2 + random.integers(0, max(1, len(low) // 4)), random)
+            trial_start = multipliers.copy()
+            value = descend(rows, span, point, sign, trial, trial_start, target, at_corners)
+        else:
+            trial = _turned_over(corner, low, high, movable, 0 if k == 0 else 1 + random.integers(0, 4), random)
+            trial_start, trial_erring = start.copy(), erring.copy()
+            value, price = _lower_price(rows, with_point, span, point, sign, trial, trial_start, trial_erring)
+            if price == np.inf and k == 0:
+                priced = False
+            if price >= least:
+                continue
+            corner, start, erring, least = trial.copy(), trial_start.copy(), trial_erring, price
+            value = descend(rows, span, point, sign, trial, trial_start, target, along_gradient)
+            if value < _NEARLY_BEST * best:
+                value = _one_by_one(rows, span, point, sign, trial, trial_start, value, target)
         if value < best:
             best = value
             factors[:] = trial
-            multipliers[:] = start
+            multipliers[:] = trial_start
     if polish and best >= target:
         best = descend(rows, span, point, sign, factors, multipliers, target, along_gradient)
+        best = _one_by_one(rows, span, point, sign, factors, multipliers, best, target)
     return best

@@ -30,8 +30,12 @@ _RESTARTS_AT_A_TIME, _MORE_RESTARTS, _NEAR, _SHARE_OF_RESTARTS = 10, 3, 0.3, 0.3
 _RESTARTS_BY_SIZE = 1_000_000
 # How many of the pool's rescalings are starts.
 _STARTS = 3
-# From each of the first parts that are not settled there is a walk, then from each of so many, and with restarts.
-_WALKS_FIRST, _WALK_EVERY, _RESTART_EVERY = 40, 5, 20
+# An SVM is trained at the relaxed factors of each of so many parts, for a walk where it is the most adverse so far; and from
+# each of so many there is a walk with restarts in any case.
+_PROBE_EVERY, _RESTART_EVERY = 3, 500
+# In parts that are at least this share of the whole, the loosest few of each kind are split on trial; gains beyond so many
+# times what is missing count as that.
+_LARGE, _OF_EACH_KIND, _MOST_GAIN = 0.03, 2, 3.0
 # A range is split where the relaxed factor is, but not nearer to its ends than this share of its length (of logarithms).
 _MIDDLE = 0.3
 # Where many ranges are tried, one is given up when after so many parts so many times what is settled is a smaller share of
@@ -97,7 +101,7 @@ class Budget:
         if self.parts >= self.most:
             return f"the limit of {self.most} parts of the range"
         if time.monotonic() > self.end:
-            return f"the time limit of {self.seconds:g} s"
+            return f"the time limit of {self.seconds:.3g} s"
         if is_over():
             return why_over()
         return ""
@@ -131,9 +135,11 @@ class PointSearch:
         self.question = PointProblem(problem, point, self.label)
         self.size = 1 + float(np.abs(weights) @ np.abs(in_units)) + abs(intercept)
         self.target = -_FAR_ENOUGH * (1 + abs(self.given_value))
-        self.least = np.inf  # label · decision value, as far as it was seen
+        self.least = np.inf  # label · decision value, as far as it was seen, and where
+        self._nearest = np.ones(len(problem.low))
         self.ones = np.ones(len(problem.low))
         self._own: tuple[ProvedLabel | None] | None = None
+        self._probe_start, self._least_probed = problem.given[2].copy(), np.inf
 
     @property
     def tie(self) -> bool:
@@ -201,8 +207,8 @@ class PointSearch:
             polish,
             np.random.default_rng(seed),
         )
-        if label == self.label:
-            self.least = min(self.least, float(least))
+        if label == self.label and least < self.least:
+            self.least, self._nearest = float(least), factors
         found = self.proved(factors, -label) if least < 0 else None
         if found is not None:
             self.pool.add(factors, multipliers)
@@ -225,7 +231,8 @@ class PointSearch:
                 break
             if turn > 0 and budget.share_gone > _SHARE_OF_RESTARTS:
                 break
-            found = self.walk(start, low, high, _RESTARTS_AT_A_TIME, polish=turn % 2 == 0, seed=turn)
+            begin = start if turn % 2 == 0 else self._nearest
+            found = self.walk(begin, low, high, _RESTARTS_AT_A_TIME, polish=True, seed=turn)
             if found is not None:
                 return found
         return None
@@ -282,13 +289,17 @@ class PointSearch:
         there is no long search for another label. ``relative``: in parts of relative factors (see ``leaves``).
         """
         root = _Node(Part.whole(self.problem, low, high, relative=relative))
-        waiting: list[tuple[_Node, Iterate | None]] = [(root, None)]
+        waiting: list[tuple[_Node, Relaxed | Iterate | None]] = [(root, None)]
         settled = 0.0
         self.question.prepare(low, high)
+        self._least_probed = np.inf
         while waiting:
-            node, start = waiting.pop()
-            budget.parts += 1
-            relaxed = self.question.relax(node.part, start)
+            node, known = waiting.pop()
+            if isinstance(known, Relaxed):
+                relaxed = known
+            else:
+                budget.parts += 1
+                relaxed = self.question.relax(node.part, known)
             if relaxed.value > 0:
                 node.pair = relaxed.pair
                 settled += node.weight
@@ -300,23 +311,45 @@ class PointSearch:
                 return self.open(f"{budget.parts} parts of the range", budget)
             relaxed_factors = self._factors(node.part, relaxed)
             somewhere = self._own_factors(node.part, relaxed_factors)
-            if budget.parts <= _WALKS_FIRST or budget.parts % _WALK_EVERY == 0:
-                if node is root and not one_of_many:
-                    other = self.walks_again(somewhere, low, high, budget)
-                else:
-                    restarts = _RESTARTS_LATER * (budget.parts % _RESTART_EVERY == 0)
-                    other = self.walk(somewhere, low, high, restarts, polish=restarts > 0, seed=budget.parts)
-                if other is not None:
-                    return self.neutral(other, budget.parts)
-            if not self._split(node, relaxed, relaxed_factors):
+            if node is root and not one_of_many:
+                other = self.walks_again(somewhere, low, high, budget)
+            else:
+                other = self._other_label_near(somewhere, low, high, budget.parts)
+            if other is not None:
+                return self.neutral(other, budget.parts)
+            found = self._split(node, relaxed, relaxed_factors, budget)
+            if found is None:
                 if self.question.fewer is not None:  # it may be for want of a row
                     self.question.fewer = None
                     waiting.append((node, None))
                     continue
                 return self.open("parts of the range that can't be split any further", budget)
-            waiting.extend((child, relaxed.iterate) for child in node.children)
+            waiting.extend(zip(node.children, found, strict=True))
         label = self.own if relative else None
         return Decision(self.label, cover=root.records(), own=label, n_parts=budget.parts)
+
+    def _other_label_near(
+        self, start: FloatArray, low: FloatArray, high: FloatArray, number: int
+    ) -> ProvedLabel | None:
+        """Now and then, a walk from the relaxed factors of a part: one where the SVM there is the most adverse so far.
+
+        A walk takes as long as some twenty parts, the one SVM that says whether it is worth it as long as one.
+        """
+        if number % _RESTART_EVERY == 0:
+            return self.walk(start, low, high, _RESTARTS_LATER, polish=True, seed=number)
+        if number % _PROBE_EVERY:
+            return None
+        weights, intercept, converged = self.problem.train(
+            np.clip(start, *self.problem.finite_ends(low, high)), self._probe_start
+        )
+        if not converged:
+            self._probe_start = self.problem.given[2].copy()
+            return None
+        value = self.label * (float(weights @ self.question.point) + intercept)
+        if value >= self._least_probed:
+            return None
+        self._least_probed = value
+        return self.walk(start, low, high, seed=number)
 
     def open(self, stopped: str, budget: Budget) -> Decision:
         """The decision where neither was found, with what is known."""
@@ -357,9 +390,38 @@ class PointSearch:
         scale = float(np.median(scales)) if len(scales) else float(np.median(factors))
         return factors / scale
 
-    def _split(self, node: _Node, relaxed: Relaxed, factors: FloatArray) -> bool:
-        """Split where the relaxation is loosest: a row neither out nor on, a factor that is two, a weight of two signs."""
-        part = node.part
+    def _split(
+        self, node: _Node, relaxed: Relaxed, factors: FloatArray, budget: Budget
+    ) -> list[Relaxed | Iterate | None] | None:
+        """Split where the relaxation is loosest; in large parts, of some such splits, by the one that tightens it most.
+
+        Gives what is known of the children: their relaxations, or where those begin. None: nothing is left to split.
+        """
+        candidates = self._loosest(node.part, relaxed)
+        best: tuple[float, Split, list[Part], list[Relaxed | Iterate | None]] | None = None
+        for kind, which in candidates if node.weight >= _LARGE and len(candidates) > 1 else candidates[:1]:
+            found = self._split_by(node.part, kind, which, factors)
+            if found is None:
+                continue
+            split, parts = found
+            if node.weight < _LARGE or len(candidates) == 1:
+                best = 0.0, split, parts, [relaxed.iterate] * len(parts)
+                break
+            tried = [self.question.relax(part, relaxed.iterate) for part in parts]
+            budget.parts += len(parts)
+            most = _MOST_GAIN * abs(relaxed.value)
+            gains = [most if one.value > 0 else np.clip(one.value - relaxed.value, 1e-9 * most, most) for one in tried]
+            gain = float(np.mean(np.log(gains)))
+            if best is None or gain > best[0]:
+                best = gain, split, parts, list(tried)
+        if best is None:
+            return None
+        _, node.split, parts, known = best
+        node.children = [_Node(part, node.weight / len(parts)) for part in parts]
+        return known
+
+    def _loosest(self, part: Part, relaxed: Relaxed) -> list[tuple[str, int]]:
+        """Where the relaxation is loose, loosest first: a factor that is two, a weight of two signs, a row in two states."""
         low, high = part.finite_ends(self.problem)
         splittable = (
             (high > low * _SHORTEST)
@@ -371,30 +433,24 @@ class PointSearch:
         w, mu = relaxed.weights, relaxed.gradients
         outside = (mu - d_low * w) * (mu - d_high * w) / (d_low + d_high)  # of the cone of all d w
         of_signs = np.where(part.signs == 0, np.maximum(outside, -relaxed.of_features), 0.0)
-        looseness = [of_groups.max(initial=0.0), of_signs.max(initial=0.0), relaxed.of_rows.max(initial=0.0)]
-        kind = int(np.argmax(looseness))
-        if not looseness[kind] > 0:
+        found = [
+            (float(looseness[k]), kind, int(k))
+            for kind, looseness in (("factor", of_groups), ("sign", of_signs), ("row", relaxed.of_rows))
+            for k in np.argsort(-looseness, kind="stable")[:_OF_EACH_KIND]
+            if looseness[k] > 0
+        ]
+        if not found:
             widest = int(np.argmax(np.where(splittable, high / low, 0.0)))
-            if not splittable[widest]:
-                return False
-            kind, of_groups = 0, (np.arange(len(low)) == widest).astype(float)
-        parts: list[Part]
-        if kind == 0:
-            found = self._split_factor(part, int(np.argmax(of_groups)), factors)
-            if found is None:
-                return False
-            node.split, parts = found
-        elif kind == 1:
-            feature = int(np.argmax(of_signs))
-            node.split = Split("sign", feature)
-            parts = [part.with_sign(feature, 1), part.with_sign(feature, -1)]
-        else:
-            row = int(np.argmax(relaxed.of_rows))
-            node.split = Split("row", row)
-            states = (OUT, ON, CAPPED) if self.problem.soft else (OUT, ON)
-            parts = [part.with_state(row, state) for state in states]
-        node.children = [_Node(one, node.weight / len(parts)) for one in parts]
-        return True
+            return [("factor", widest)] if splittable[widest] else []
+        return [(kind, which) for _, kind, which in sorted(found, key=lambda one: -one[0])]
+
+    def _split_by(self, part: Part, kind: str, which: int, factors: FloatArray) -> tuple[Split, list[Part]] | None:
+        if kind == "factor":
+            return self._split_factor(part, which, factors)
+        if kind == "sign":
+            return Split("sign", which), [part.with_sign(which, 1), part.with_sign(which, -1)]
+        states = (OUT, ON, CAPPED) if self.problem.soft else (OUT, ON)
+        return Split("row", which), [part.with_state(which, state) for state in states]
 
     def _split_factor(self, part: Part, group: int, factors: FloatArray) -> tuple[Split, list[Part]] | None:
         """Split the range of a group where its factor is, or that of the scale if that is the longer one; None: too far."""

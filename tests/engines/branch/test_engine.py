@@ -323,3 +323,24 @@ def test_a_neutral_verdict_without_a_certificate_is_unknown(monkeypatch):
     assert set(proved.reason[verdicts.neutral]) == {"a test says so"}
     assert (proved.code[verdicts.strong] == verdicts.code[verdicts.strong]).all()
     assert set(proved.status[verdicts.strong]) == {"computed"}
+
+
+def test_points_that_are_settled_early_leave_their_time_to_others(monkeypatch):
+    """Ten points of 2 s each, by a clock that is set by hand: first 0.5 s each, then all that is left, within limits."""
+    clock = [100.0]
+    monkeypatch.setattr(engine_module.time, "monotonic", lambda: clock[0])
+    engine = GapEngine(EXAMPLE, 2.0, time_limit=2.0)
+    (first, is_last), (second, is_last_too) = engine._rounds(10)
+    assert (first(10), is_last, is_last_too) == (0.5, False, True)
+    rounds = engine._rounds(10)
+    next(rounds)
+    (second, _) = next(rounds)
+    assert second(1) == 10 * 2.0  # never more than ten times its own
+    clock[0] += 5.0
+    assert second(5) == pytest.approx(15 / 5)
+    clock[0] += 100.0
+    assert second(5) == 2.0  # nor less than its own, if others took more
+    [(alone, _)] = engine._rounds(1)
+    assert alone(1) == 2.0
+    [(unlimited, _)] = GapEngine(EXAMPLE, 2.0)._rounds(10)
+    assert unlimited(10) is None

@@ -99,3 +99,27 @@ def test_slopes_are_derivatives(nu):
         moved = factors.copy()
         moved[j] *= np.exp(1e-6)
         assert (value(moved)[0] - before) / 1e-6 == pytest.approx(slopes[j], rel=1e-3, abs=1e-4)
+
+
+@pytest.mark.parametrize("C", [np.inf, 1.0])
+def test_the_search_is_no_worse_than_all_corners(C):
+    """Its least value is what the SVM there says, and no corner of the range has a lesser one."""
+    training_set = made_sets.gaussian(2, 6) if np.isinf(C) else overlapping(2, 6, 50)
+    penalties = None if np.isinf(C) else np.full(training_set.n_rows, C)
+    problem = GapEngine(training_set, 4.0, penalties=penalties).problem
+    corners = [np.where([k >> j & 1 for j in range(6)], problem.high, problem.low) for k in range(64)]
+    classifiers = [problem.train(corner, problem.given[2].copy())[:2] for corner in corners]
+    never = -1e300
+    for point in np.random.default_rng(0).normal(size=(12, 6)) * 2:
+        point = problem.in_units(point)
+        sign = np.sign(problem.given[0] @ point + problem.given[1])
+        factors, multipliers = np.ones(6), problem.given[2].copy()
+        span = svm_kernel.Range(problem.groups, problem.low, problem.high)
+        least = svm_kernel.search(
+            problem.svm_rows, span, point, sign, factors, multipliers, never, 30, True, np.random.default_rng(0)
+        )
+        weights, intercept, converged = problem.train(factors, problem.given[2].copy())
+        assert converged
+        assert least == pytest.approx(sign * (weights @ point + intercept), rel=1e-6, abs=1e-6)
+        if least > 0:  # else it is found what was looked for
+            assert least <= min(sign * (w @ point + b) for w, b in classifiers) + 1e-6
