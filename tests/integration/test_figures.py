@@ -149,6 +149,27 @@ def alternatives():
     )
 
 
+def meaning():
+    """The rows over all sets, as the page has them, and the two sentences about them."""
+    rows = [row for row in results("nu_meaning")["rows"] if row["set"] == "all"]
+    assert [row["margin"][0] for row in rows] == ["a", "b", "c"]
+    for row in rows:
+        cells = [f"{row['points']:,}", percent(row["neutral"]), percent(row["unknown"]), percent(row["all accuracy"])]
+        for figure in ("accuracy", "PPV", "NPV"):
+            cells.append(", ".join(percent(row[f"{way} {figure}"]) for way in ("strong", "threshold", "conformal")))
+        yield f"| {' | '.join(cells)} |"
+        assert abs(row["accuracy beyond threshold"]) < 2 * row["error beyond threshold"]
+        difference = round(100 * row["accuracy beyond threshold"], 1) + 0.0
+        yield f"{difference:+.1f} ± {100 * row['error beyond threshold']:.1f}".replace("-", "−")
+    yield f"{rows[0]['scalers disagree']} labels"
+    for way in ("strong", "threshold"):
+        yield ", ".join(f"{100 * row[f'{way} of these']:.0f}" for row in rows) + " %"
+
+
+def percent(value):
+    return f"{100 * value:.1f}"
+
+
 def abstaining():
     """Radius against |f| as what MAPIE's controller abstains by."""
     found = results("abstention")
@@ -196,6 +217,7 @@ QUOTED = [
     ("docs/guide_abstention.md", abstaining),
     ("docs/guide_paper_tables.md", paper_tables),
     ("docs/what_this_is_not.md", alternatives),
+    ("docs/what_this_is_not.md", meaning),
     (
         "docs/what_this_is_not.md",
         lambda: other_ways(results("paper_tables")["tables"]["rules"]["misclassified"]["other ways at equal coverage"]),
@@ -217,6 +239,7 @@ QUOTED = [
         "abstaining",
         "paper tables",
         "alternatives",
+        "meaning",
         "what this is not",
     ],
 )

@@ -267,7 +267,25 @@ class GapEngine(Engine):
                 return
 
     def decide(self, point: FloatArray) -> Decision:
-        """What is found about one point, with its cover or its two rescalings."""
+        """What is found about one point, with its cover or its two rescalings.
+
+        Parameters
+        ----------
+        point : float array of shape (n_features,)
+
+        Returns
+        -------
+        Decision
+
+        Examples
+        --------
+        >>> engine = GapEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]), 2)
+        >>> for point in ([4.0, 4.0], [-1.0, 4.0]):
+        ...     found = engine.decide(np.array(point))
+        ...     print(found.label, "in all of the range" if found.cover else "at the given scaling, and another elsewhere")
+        1 in all of the range
+        1 at the given scaling, and another elsewhere
+        """
         decision = self._decider().decide(point)
         self._keep(point, decision)
         return decision
@@ -301,7 +319,26 @@ class GapEngine(Engine):
         return np.array([[bracket.lower, bracket.upper] for bracket in brackets]).reshape(-1, 2)
 
     def radius_brackets(self, points: Any, *, ratio: float = 1.01, largest: float = 1000.0) -> list[Bracket]:
-        """``radius`` with the proofs of both ends, for ``radius_certificates``."""
+        """``radius`` with the proofs of both ends, for ``radius_certificates``.
+
+        Parameters
+        ----------
+        points : table
+        ratio, largest : float
+            As in ``radius``.
+
+        Returns
+        -------
+        list of Bracket
+            One per point.
+
+        Examples
+        --------
+        >>> engine = GapEngine(TrainingSet([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1]), 2)
+        >>> [bracket] = engine.radius_brackets([[-1, 4]], ratio=1.1)
+        >>> bracket.lower < 1.065 < bracket.upper
+        True
+        """
         rows = as_matrix(points, what="the points", n_features=self.training_set.n_features)
         for name, value in (("ratio", ratio), ("largest", largest)):
             if not (is_number(value) and 1 < value <= 1e50):
@@ -326,7 +363,16 @@ class GapEngine(Engine):
     def radius_certificates(self, point: Any, bracket: Bracket) -> tuple[Certificate | None, Certificate | None]:
         """The certificates that the label holds for κ = ``bracket.lower``, and that it does not for ``bracket.upper``.
 
-        None where the bracket has no such end.
+        Parameters
+        ----------
+        point : sequence with one number per feature
+        bracket : Bracket
+            What ``radius_brackets`` found for it.
+
+        Returns
+        -------
+        tuple of Certificate or None
+            None where the bracket has no such end.
 
         Examples
         --------
