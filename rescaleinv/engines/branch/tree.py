@@ -295,11 +295,8 @@ class PointSearch:
         self._least_probed = np.inf
         while waiting:
             node, known = waiting.pop()
-            if isinstance(known, Relaxed):
-                relaxed = known
-            else:
-                budget.parts += 1
-                relaxed = self.question.relax(node.part, known)
+            budget.parts += 1
+            relaxed = known if isinstance(known, Relaxed) else self.question.relax(node.part, known)
             if relaxed.value > 0:
                 node.pair = relaxed.pair
                 settled += node.weight
@@ -317,7 +314,7 @@ class PointSearch:
                 other = self._other_label_near(somewhere, low, high, budget.parts)
             if other is not None:
                 return self.neutral(other, budget.parts)
-            found = self._split(node, relaxed, relaxed_factors, budget)
+            found = self._split(node, relaxed, relaxed_factors)
             if found is None:
                 if self.question.fewer is not None:  # it may be for want of a row
                     self.question.fewer = None
@@ -390,9 +387,7 @@ class PointSearch:
         scale = float(np.median(scales)) if len(scales) else float(np.median(factors))
         return factors / scale
 
-    def _split(
-        self, node: _Node, relaxed: Relaxed, factors: FloatArray, budget: Budget
-    ) -> list[Relaxed | Iterate | None] | None:
+    def _split(self, node: _Node, relaxed: Relaxed, factors: FloatArray) -> list[Relaxed | Iterate | None] | None:
         """Split where the relaxation is loosest; in large parts, of some such splits, by the one that tightens it most.
 
         Gives what is known of the children: their relaxations, or where those begin. None: nothing is left to split.
@@ -408,7 +403,6 @@ class PointSearch:
                 best = 0.0, split, parts, [relaxed.iterate] * len(parts)
                 break
             tried = [self.question.relax(part, relaxed.iterate) for part in parts]
-            budget.parts += len(parts)
             most = _MOST_GAIN * abs(relaxed.value)
             gains = [most if one.value > 0 else np.clip(one.value - relaxed.value, 1e-9 * most, most) for one in tried]
             gain = float(np.mean(np.log(gains)))
