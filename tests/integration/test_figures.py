@@ -149,15 +149,24 @@ def alternatives():
     )
 
 
+WAYS = {
+    "all": "all of them",
+    "strong": "**strong**",
+    "threshold": "threshold on the value",
+    "conformal": "conformal sets",
+}
+
+
 def meaning():
     """The rows over all sets, as the page has them, and the two sentences about them."""
     rows = [row for row in results("nu_meaning")["rows"] if row["set"] == "all"]
     assert [row["margin"][0] for row in rows] == ["a", "b", "c"]
     for row in rows:
-        cells = [f"{row['points']:,}", percent(row["neutral"]), percent(row["unknown"]), percent(row["all accuracy"])]
-        for figure in ("accuracy", "PPV", "NPV"):
-            cells.append(", ".join(percent(row[f"{way} {figure}"]) for way in ("strong", "threshold", "conformal")))
-        yield f"| {' | '.join(cells)} |"
+        open_ones = f"{percent(row['neutral'])} % neutral, {percent(row['unknown'])} % not decided"
+        yield f"{open_ones} of {row['points']:,} points"
+        for way, kept in WAYS.items():
+            cells = [percent(row[f"{way} {figure}"]) for figure in ("accuracy", "PPV", "NPV")]
+            yield f"| {kept} | {' | '.join(cells)} |"
         assert abs(row["accuracy beyond threshold"]) < 2 * row["error beyond threshold"]
         difference = round(100 * row["accuracy beyond threshold"], 1) + 0.0
         yield f"{difference:+.1f} ± {100 * row['error beyond threshold']:.1f}".replace("-", "−")
