@@ -466,11 +466,13 @@ def descend(rows, span, point, sign, factors, multipliers, target, polish):
 
     While the free rows stay, the value is monotone in each d. All features that would lower it go to their ends at once; if
     that does not help, the better half of them, and so on; then, with ``polish``, all of them go a part of the way along
-    the gradient. ``factors`` and ``multipliers`` become those of the end.
+    the gradient. ``factors`` and ``multipliers`` become those of the end. Infinite where not even the first SVM is found.
     """
     groups, low, high = span.groups, span.low, span.high
     n_groups = len(low)
-    weights, intercept, free, _ = train(rows, 1 / factors[groups], multipliers)
+    weights, intercept, free, found = train(rows, 1 / factors[groups], multipliers)
+    if not found:
+        return np.inf
     value = sign * ((weights * point).sum() + intercept)
     while value >= target:
         slope = np.zeros(n_groups)
@@ -504,9 +506,9 @@ def descend(rows, span, point, sign, factors, multipliers, target, polish):
                     log_step = -slope[g] / (steepest + 1e-300) * length * np.log(high[g] / low[g])
                     trial[g] = min(max(factors[g] * np.exp(log_step), low[g]), high[g])
             start = multipliers.copy()
-            weights, intercept, free, _ = train(rows, 1 / trial[groups], start)
+            weights, intercept, free, found = train(rows, 1 / trial[groups], start)
             tried_value = sign * ((weights * point).sum() + intercept)
-            if tried_value < value - 1e-6 * (1 + abs(value)):
+            if found and tried_value < value - 1e-6 * (1 + abs(value)):
                 factors[:] = trial
                 multipliers[:] = start
                 value = tried_value
@@ -539,10 +541,10 @@ def _one_by_one(rows, span, point, sign, factors, multipliers, value, target):
                     continue
                 factors[g] = new
                 start = multipliers.copy()
-                weights, intercept, _, _ = train(rows, 1 / factors[span.groups], start)
-                found = sign * ((weights * point).sum() + intercept)
-                if found < value - 1e-6 * (1 + abs(value)):
-                    value, improved = found, True
+                weights, intercept, _, found = train(rows, 1 / factors[span.groups], start)
+                tried_value = sign * ((weights * point).sum() + intercept)
+                if found and tried_value < value - 1e-6 * (1 + abs(value)):
+                    value, improved = tried_value, True
                     multipliers[:] = start
                 else:
                     factors[g] = old
@@ -635,7 +637,10 @@ def search(rows, span, point, sign, factors, multipliers, target, restarts, poli
     """
     low, high = span.low, span.high
     at_corners, along_gradient = np.bool_(False), np.bool_(True)  # numba would compile once more for each literal
+    given = multipliers.copy()
     best = descend(rows, span, point, sign, factors, multipliers, target, at_corners)
+    if best == np.inf:
+        multipliers[:] = given
     movable = np.flatnonzero(low < high)
     if len(movable) == 0:
         restarts = 0
