@@ -1776,7 +1776,7 @@ def check(
 @lru_cache(maxsize=1)
 def _given_training(text: str) -> _Training:
     """Read once where many certificates refer to the same rows, one after the other."""
-    return _Training(_parse(text, "the training rows"))
+    return _Training(_parse(text, "the text of the training rows"))
 
 
 def _check(certificate: str, given: _Training | None, known: _Known) -> Claim:
@@ -2130,7 +2130,7 @@ class _Run:
                 raise LimitReached(
                     f"{self.options.training} has more than {self.options.max_bytes:,} bytes; --max-bytes allows more"
                 )
-            return _Training(_parse(content.decode(), "the training rows"))
+            return _Training(_parse(content.decode(), "the text of the training rows"))
 
     def tell(self, name: str, words: str) -> None:
         print(_printable(f"{name}: {words}"))
@@ -2220,7 +2220,10 @@ class _Run:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="rescaleinv verify", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+        prog="rescaleinv verify",
+        description=(__doc__ or "").partition("\n\nEvidence for")[0],
+        epilog="What the evidence is, and why it proves its claim: see the beginning of this file and docs/certificates.md.",
+        formatter_class=argparse.RawTextHelpFormatter,
     )
     parser.add_argument(
         "files",
@@ -2290,7 +2293,9 @@ def main(arguments: Iterable[str] | None = None) -> int:
         print("rescaleinv verify: error: there is not enough memory to check this", file=sys.stderr)
         return 2
     except (OSError, ValueError, RecursionError, _Unreadable) as error:
-        print(_printable(f"rescaleinv verify: error: {error}"), file=sys.stderr)
+        named = isinstance(error, OSError) and error.filename is not None
+        message = f"{error.filename} can't be read: {error.strerror}" if named else f"{error}"
+        print(_printable(f"rescaleinv verify: error: {message}"), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("rescaleinv verify: interrupted", file=sys.stderr)

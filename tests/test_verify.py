@@ -543,7 +543,7 @@ def test_rows_apart():
     with pytest.raises(Refused, match=r"training\.sha256 is not that of the rows that were given"):
         check(text, other)
     for broken, message in (
-        ("", "the training rows is not a JSON text"),
+        ("", "the text of the training rows is not a JSON text"),
         ("{}", "training has no field 'sha256'"),
         (rows.replace('"-1","5"', '"-1","6"'), "training.sha256 is not that of the rows"),
         (rows[:-1] + ',"rows":[]}', "a JSON object has a field twice"),

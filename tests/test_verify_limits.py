@@ -324,6 +324,23 @@ def test_files_that_can_not_be_read_are_one_line(tmp_path):
     assert run(tmp_path / "deep").stdout.count("\n") == 1
 
 
+def test_a_file_that_is_not_there_is_named(tmp_path, capsys):
+    assert main([str(tmp_path / "none")]) == 2
+    assert (
+        capsys.readouterr().err
+        == f"rescaleinv verify: error: {tmp_path / 'none'} can't be read: No such file or directory\n"
+    )
+
+
+def test_help_is_about_options(capsys):
+    """The theory of the evidence is in the file; it was eight pages of help."""
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = capsys.readouterr().out
+    assert "Exit codes" in shown
+    assert len(shown.splitlines()) < 60
+
+
 def test_nul_bytes_in_names(tmp_path, capsys):
     (tmp_path / "good").write_text("{}")
     for arguments in (["a\0b"], [str(tmp_path / "good"), "--training", "a\0b"]):
