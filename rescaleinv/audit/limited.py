@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from rescaleinv._util.deadline import is_over, share_of_run
+from rescaleinv._util.deadline import has_time_for_processes, is_over, share_of_run
 from rescaleinv._util.progress import Bar
 from rescaleinv._util.types import FloatArray, IntArray
 from rescaleinv.engines.choice import choose_engine
@@ -101,7 +101,8 @@ def limited_units(
     radius = np.full((len(points), 2), np.nan)
     radius[verdicts.strong] = np.inf
     time_limit = _SECONDS if model.time_limit is None else min(model.time_limit, _SECONDS)
-    search = radius_search(model, frozen=at_rest, time_limit=time_limit)
+    alone = {} if has_time_for_processes() else {"n_jobs": 1}
+    search = radius_search(model, frozen=at_rest, time_limit=time_limit, **alone)
     with share_of_run(_SHARE_OF_RADII):
         radius[asked] = search.within_run(points[asked], ratio=_RATIO, largest=_LARGEST, report=bar.show)
     changed = asked[radius[asked, 1] <= kappa]
