@@ -28,4 +28,4 @@ def run_batch(options: argparse.Namespace) -> None:
     )
     words = ", ".join(f"{count:,} {name}" for name, count in summary.counts.items() if count)
     print(f"{summary.rows:,} points: {words or 'none'}")
-    print(f"written: {options.out} ({len(summary.parts)} parts)")
+    print(f"written: {options.out} ({len(summary.parts)} part{'s' if len(summary.parts) != 1 else ''})")

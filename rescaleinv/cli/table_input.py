@@ -148,6 +148,8 @@ def require_folder_of(*paths: str | None) -> None:
     for path in paths:
         if path is not None and not Path(path).parent.is_dir():
             raise InputError(f"{path} can't be written: there is no folder {Path(path).parent}")
+        if path is not None and Path(path).is_dir():
+            raise InputError(f"{path} can't be written: it is a folder")
 
 
 def require_model(path: str) -> None:

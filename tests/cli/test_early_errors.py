@@ -24,6 +24,8 @@ WRONG = [
     (["certify", *GOOD, "--class-weight", '{"u": 0}'], "--class-weight"),
     (["certify", *GOOD, "--positive", "w"], "--positive w"),
     (["certify", *GOOD, "--budget", "0"], "--budget 0"),
+    (["certify", *GOOD, "--out", "folder.csv"], "folder.csv can't be written: it is a folder"),
+    (["audit", *GOOD, "--html", "folder.csv"], "folder.csv can't be written: it is a folder"),
     (["audit", *GOOD, "--range", "a=0.5"], "--range a"),
     (["audit", *GOOD, "--nu", "0"], "--nu 0"),
     (["diagnose", *GOOD, "--label", "knd"], "knd"),
@@ -52,6 +54,7 @@ print(json.dumps(answers))
 def answers(tmp_path_factory):
     folder = tmp_path_factory.mktemp("early")
     (folder / "train.csv").write_text(TABLE, encoding="utf-8")
+    (folder / "folder.csv").mkdir()
     commands = json.dumps([command for command, _ in WRONG])
     done = subprocess.run([sys.executable, "-c", SCRIPT], input=commands, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr
