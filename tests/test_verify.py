@@ -704,7 +704,10 @@ def test_a_terminal_without_greek_letters_is_no_crash(folder):
     content = fresh()
     content["point"][0] = "½"
     (folder / "half.json").write_text(with_digest(content), encoding="utf-8")
-    for arguments, code, words in ((["--help"], 0, "training rows"), ([folder / "half.json"], 1, r"REFUSED: point[0]: '\xbd'")):
+    for arguments, code, words in (
+        (["--help"], 0, "proved"),
+        ([folder / "half.json"], 1, r"REFUSED: point[0]: '\xbd'"),
+    ):
         done = subprocess.run(
             [sys.executable, verify.__file__, *arguments],
             env={**os.environ, "PYTHONIOENCODING": "ascii:strict"},
