@@ -2293,8 +2293,9 @@ def main(arguments: Iterable[str] | None = None) -> int:
         print("rescaleinv verify: error: there is not enough memory to check this", file=sys.stderr)
         return 2
     except (OSError, ValueError, RecursionError, _Unreadable) as error:
-        named = isinstance(error, OSError) and error.filename is not None
-        message = f"{error.filename} can't be read: {error.strerror}" if named else f"{error}"
+        message = str(error)
+        if isinstance(error, OSError) and error.filename is not None:
+            message = f"{error.filename} can't be read: {error.strerror}"
         print(_printable(f"rescaleinv verify: error: {message}"), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
