@@ -92,8 +92,8 @@ def _verdicts(audit: Audit) -> Iterator[Finding]:
         return
     yield Finding(
         "verdicts",
-        f"{neutral} of {n} {noun} ({percent(neutral / n)}) {'is' if neutral == 1 else 'are'} neutral: whether they are "
-        f"called {positive} or {negative} depends on how the features were scaled.",
+        f"{neutral} of {n} {noun} ({percent(neutral / n)}) {'is' if neutral == 1 else 'are'} neutral: the label, "
+        f"{positive} or {negative}, depends on how the features were scaled.",
         numbers,
     )
     yield Finding(
@@ -224,8 +224,8 @@ def _named_scalings(audit: Audit) -> Iterator[Finding]:
         if quiet:
             yield Finding(
                 "scalings",
-                f"{quiet} {audit.noun} get one and the same label from all of these scalings and are neutral all the same: "
-                "trying the usual scalings would not have found them.",
+                f"Of {quiet} of the neutral {audit.noun} all of these scalings give the same label: trying the usual "
+                "scalings would not have found out.",
                 {"points": quiet},
             )
     missing: dict[str, list[str]] = {}

@@ -322,7 +322,7 @@ class Audit:
         >>> from rescaleinv import scaling_audit
         >>> audit = scaling_audit([[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], [1, 1, 1, -1], [[-1, 4], [4, 4]], most_radii=0)
         >>> print(audit.findings[0].text)
-        1 of 2 points (50 %) is neutral: whether they are called class 1 or class -1 depends on how the features were scaled.
+        1 of 2 points (50 %) is neutral: the label, class 1 or class -1, depends on how the features were scaled.
         """
         from rescaleinv.audit.findings import all_findings
 

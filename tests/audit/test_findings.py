@@ -26,7 +26,7 @@ def test_findings_say_what_the_numbers_say(audit, tumours):
     assert int(factor) == needed[len(needed) // 2]  # half of them change up to there
     assert int(some or points) == sum(one <= int(factor) for one in needed)
     quiet = int((audit.verdicts.neutral & ~audit.split).sum())
-    assert f"{quiet} tumours get one and the same label" in text
+    assert f"Of {quiet} of the neutral tumours all of these scalings give the same label" in text
     truth = tumours[1][30:110]
     right = (np.where(audit.values >= 0, 1, -1) == truth).mean()
     assert f"the plain SVM labels {percent(right)} correctly" in text
