@@ -255,7 +255,8 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         if limits is None:
             raise InputError(
                 "groups are for limited ranges, and scale_range is None: every feature is rescaled on its own; give a "
-                "finite scale_range, such as 1000"
+                "finite scale_range, such as 1000. For every factor of each group give the features of one group the range "
+                "(1, 1) and all others (0, inf): a common factor of all features changes nothing"
             )
         return limits, as_groups(self.groups, n_features, names)
 

@@ -29,6 +29,7 @@ from rescaleinv import (
     TrainingSet,
     Verdict,
     certify,
+    minimal_norm_svm,
 )
 from rescaleinv.datasets import load
 from rescaleinv.verify import check
@@ -171,6 +172,24 @@ def test_groups_are_for_limited_ranges():
         RescaleInvariantSVC(groups=[0, 0]).fit(ROWS, LABELS)
     clf = RescaleInvariantSVC(groups=[0, 0], scale_range=100).fit(ROWS, LABELS)
     assert clf.certify(POINTS).strong.all()
+
+
+def test_every_factor_of_each_group():
+    """One group frozen and the others free is every rescaling of groups: against plain SVMs at sampled factors."""
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(20, 4))
+    signs = np.where(rows @ [1, 2, -1, 0.5] > 0, 1, -1)
+    points, groups = random.normal(size=(30, 4)) * 1.5, [0, 0, 1, 2]
+    ranges = [(1, 1), (1, 1), (0, np.inf), (0, np.inf)]
+    shared = RescaleInvariantSVC(groups=groups, scale_range=ranges).fit(rows, signs).certify(points)
+    every = RescaleInvariantSVC().fit(rows, signs).certify(points)
+    assert shared.neutral.any()
+    assert (shared.strong & every.neutral).any()  # fewer rescalings
+    assert not (every.strong & shared.neutral).any()
+    for _ in range(50):
+        tau = (10 ** random.uniform(-3, 3, 3))[groups]
+        values = minimal_norm_svm(TrainingSet(rows, signs), tau).decision_function(points)
+        assert (shared.code * values)[shared.strong].min() > -1e-6
 
 
 def test_free_and_frozen_features_are_certified_side_by_side():
