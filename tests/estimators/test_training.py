@@ -109,7 +109,7 @@ def test_weights_of_rows_are_multiplied_by_those_of_their_classes():
         ({"a": 0.0}, r"class_weight is \{'a': 0.0\}; weights must be positive and finite"),
         ({"a": -1.0}, "weights must be positive and finite"),
         ({"a": float("inf")}, "weights must be positive and finite"),
-        ({"b": float("nan")}, "weights must be positive and finite"),
+        ({"b": float("nan")}, "the weight of a class must be a number"),
         (7, "class_weight is 7: "),
     ],
 )

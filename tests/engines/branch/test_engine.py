@@ -23,7 +23,7 @@ from rescaleinv.theory.nu_margin import NuMargin, largest_nu, least_nu
 def test_hard_margins_against_plain_svms(make, kappa):
     training_set = make(5, 4)
     points = np.random.default_rng(1).normal(size=(10, 4)) * training_set.features.std(axis=0)
-    engine = GapEngine(training_set, kappa)
+    engine = GapEngine(training_set, kappa, max_parts=2000)
     verdicts = engine.certify(points)
     assert verdicts.unknown.sum() <= 1
     require_no_contradiction(engine, verdicts, points, kappa)
@@ -80,8 +80,8 @@ def test_nu_at_the_standardised_scaling_is_the_svm_with_C_1():
     verdicts = GapEngine(training_set, (1, 1), nu=nu).certify(points)
     values = plain_values(training_set, np.ones(8), points, C=1.0)
     assert (verdicts.code == np.where(values >= 0, 1, -1)).all()
-    within = GapEngine(training_set, 3.0, nu=nu).certify(points)
-    larger = GapEngine(TrainingSet(2.0**9 * rows, labels[:200]), 3.0, nu=nu).certify(2.0**9 * points)
+    within = GapEngine(training_set, 3.0, nu=nu, max_parts=1000).certify(points)
+    larger = GapEngine(TrainingSet(2.0**9 * rows, labels[:200]), 3.0, nu=nu, max_parts=1000).certify(2.0**9 * points)
     assert (within.code == larger.code).all()
 
 

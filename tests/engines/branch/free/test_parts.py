@@ -86,6 +86,7 @@ def test_the_last_point_of_the_staged_engine_is_split(split_point, monkeypatch):
     staged = StagedEngine(engine.training_set, n_jobs=2)
     first = replace(whole, code=Verdict.UNKNOWN, certificate=None)
     monkeypatch.setattr(StagedEngine, "_decided", lambda *_: (first, 0.0))
+    monkeypatch.setattr("rescaleinv.engines.staged._SECONDS_ALONE", 0.0)
     verdicts = staged.certify(point[None])
     assert seen == [(len(whole.first_splits), 2)]
     assert verdicts[0] == whole.code
