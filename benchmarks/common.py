@@ -70,6 +70,15 @@ def write_result(name: str, payload: Any, folder: Path = RESULTS) -> Path:
     return path
 
 
+def write_table_between(marks: tuple[str, str], lines: Sequence[str], page: Path) -> None:
+    """Put a table into a page of the docs, between two marks that it has."""
+    text = page.read_text(encoding="utf-8")
+    before, rest = text.split(marks[0], 1)
+    after = rest.split(marks[1], 1)[1]
+    table = "\n".join(lines)
+    page.write_text(f"{before}{marks[0]}\n\n{table}\n\n{marks[1]}{after}", encoding="utf-8")
+
+
 def print_table(rows: Sequence[dict[str, Any]]) -> None:
     """Records with the same keys as a table, one line each."""
     cells = [list(rows[0]), *([_text(value) for value in row.values()] for row in rows)]

@@ -2,13 +2,14 @@
 
     RESCALEINV_DATA=FOLDER python -m benchmarks.gap [--points 100] [--seconds 2] [--only NAME] [--again] [--cpu] [--quick]
 
-Writes benchmarks/results/gap.json after every question; what is stored for this code is not measured again without --again.
-The rescaling radius has a benchmark of its own. One process; the time limit is per point, on average over a draw. With --cpu
-limits and times are processor time, so that other work on the machine matters less.
+Writes benchmarks/results/gap.json, and the table of docs/guide_ranges.md, after every question; what is stored for this code
+is not measured again without --again. The rescaling radius has a benchmark of its own. One process; the time limit is per
+point, on average over a draw. With --cpu limits and times are processor time, so that other work on the machine matters
+less.
 
-Training rows are drawn at random, features standardised on them (text: as counted), the points are other rows. Every
-strong verdict is tested by plain SVMs at random rescalings and corners of the range, every neutral one at its two
-rescalings; certificates are checked exactly. Most data sets come from RESCALEINV_DATA.
+Training rows are drawn at random, features standardised on them (text: as counted), the points are other rows. Every strong
+verdict is tested by plain SVMs at random rescalings and corners of the range, every neutral one at its two rescalings;
+certificates are checked exactly. Most data sets come from RESCALEINV_DATA.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.svm import SVC
 
-from benchmarks.common import RESULTS, code_digests, write_result
+from benchmarks.common import RESULTS, code_digests, write_result, write_table_between
 from rescaleinv import GapEngine, TrainingSet, minimal_norm_svm
 from rescaleinv.datasets import load
 from rescaleinv.engines.branch import engine as engine_module
@@ -34,6 +35,7 @@ from rescaleinv.theory.separability import separable_subset
 from rescaleinv.verdict import Verdict
 from rescaleinv.verify import check
 
+GUIDE, MARKS = Path(__file__).parents[1] / "docs" / "guide_ranges.md", ("<!-- gap: begin -->", "<!-- gap: end -->")
 TRIALS = 40  # rescalings of the range at which plain SVMs are trained
 
 
@@ -224,6 +226,28 @@ def contradicted(training_set, points, found, kappa, C, trials):
     return int(bad.sum())
 
 
+def guide_lines(rows):
+    """The table of docs/guide_ranges.md."""
+    lines = [
+        "| what | decided | wanted | median per point | mean | contradicted | checking / finding |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        ratio = row["checking_by_finding"]
+        lines.append(
+            f"| {row['question']} ({row['points']} points) | {row['decided']:.1%} | {row['decided_wanted']:.0%} "
+            f"| {duration(row['median_ms'])} | {duration(row['mean_ms'])} | {row['contradictions']} "
+            f"| {'' if ratio is None else format(ratio, '.1f')} |"
+        )
+    return lines
+
+
+def duration(milliseconds):
+    if milliseconds >= 1000:
+        return f"{milliseconds / 1000:.1f} s"
+    return f"{milliseconds:.0f} ms" if milliseconds >= 10 else f"{milliseconds:.1f} ms"
+
+
 def stored():
     """What was measured with this code, by question."""
     path = RESULTS / "gap.json"
@@ -264,7 +288,9 @@ def main():
             continue
         if not options.quick:  # what is done stays done
             results = {**stored(), question[0]: row}
-            write_result("gap", {"questions": [results[name] for name, *_ in QUESTIONS if name in results]})
+            measured = [results[name] for name, *_ in QUESTIONS if name in results]
+            write_result("gap", {"questions": measured})
+            write_table_between(MARKS, guide_lines(measured), GUIDE)
         ratio = row["checking_by_finding"]
         print(
             f"{row['question']:45s} {row['decided']:8.1%} {row['decided_wanted']:7.0%} {row['median_ms']:6.1f} ms "

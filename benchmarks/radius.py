@@ -2,10 +2,10 @@
 
     RESCALEINV_DATA=FOLDER python -m benchmarks.radius [--points 100] [--seconds 2] [--wall] [--quick] [--only NAME]
 
-Writes benchmarks/results/radius.json (not with --quick or --only). Half of the rows are the training rows, standardised, the
-points are others; brackets of 10 %, up to κ = 10. Limits and times are processor time unless --wall is given, so that other
-work on the machine matters less. Plain SVMs (by Clarabel) at random rescalings and corners within the certified κ must not
-change a label; of every eighth point both certificates are checked exactly.
+Writes benchmarks/results/radius.json and the table of docs/guide_ranges.md (not with --quick or --only). Half of the rows
+are the training rows, standardised, the points are others; brackets of 10 %, up to κ = 10. Limits and times are processor
+time unless --wall is given, so that other work on the machine matters less. Plain SVMs (by Clarabel) at random rescalings
+and corners within the certified κ must not change a label; of every eighth point both certificates are checked exactly.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from types import SimpleNamespace
 import numpy as np
 from tqdm import tqdm
 
-from benchmarks.common import write_result
-from benchmarks.gap import half_of
+from benchmarks.common import write_result, write_table_between
+from benchmarks.gap import GUIDE, half_of
 from rescaleinv import GapEngine, TrainingSet
 from rescaleinv.engines.branch import tree
 from rescaleinv.theory.nu_margin import NuMargin, nu_svm
@@ -32,6 +32,7 @@ TRIALS = 3  # rescalings within the certified κ of a point at which a plain SVM
 WANTED_SHARE, WANTED_SECONDS = 0.9, 0.5
 
 # what, data, margin
+MARKS = ("<!-- radius: begin -->", "<!-- radius: end -->")
 QUESTIONS = [
     ("Pima 8 × 384, C = 1", half_of("pima_diabetes"), "C"),
     ("heart 13 × 135, C = 1", half_of("heart_statlog"), "C"),
@@ -115,6 +116,14 @@ def ask(name, make, margin, options):
     }
 
 
+def guide_lines(rows):
+    """The table of docs/guide_ranges.md."""
+    lines = ["| radius, 100 points | brackets of at most 10 % | mean per point | median |", "|---|---|---|---|"]
+    for row in rows:
+        lines.append(f"| {row['question']} | {row['narrow']:.0%} | {row['mean_s']:.2f} s | {row['median_s']:.2f} s |")
+    return lines
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", type=int, default=100, help="points per question")
@@ -144,6 +153,7 @@ def main():
     if not (options.only or options.quick):
         settings = {"seconds_per_point": options.seconds, "processor_time": not options.wall, "ratio": RATIO}
         write_result("radius", {**settings, "largest": LARGEST, "questions": results})
+        write_table_between(MARKS, guide_lines(results), GUIDE)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.optimize import linprog
 from sklearn.datasets import load_breast_cancer
 
-from benchmarks.common import RESULTS, code_digests, print_table, write_result
+from benchmarks.common import RESULTS, code_digests, print_table, write_result, write_table_between
 from rescaleinv import ComplexEngine, RescaleInvariantSVC
 from rescaleinv.datasets import load
 from rescaleinv.engines.compiling import compile_engine
@@ -352,18 +352,9 @@ def guide_lines(results: dict[str, Any]) -> list[str]:
     return lines
 
 
-def write_guide(results: dict[str, Any]) -> None:
-    """Put the table into the guide, between its two marks."""
-    text = GUIDE.read_text(encoding="utf-8")
-    before, rest = text.split(MARKS[0], 1)
-    after = rest.split(MARKS[1], 1)[1]
-    table = "\n".join(guide_lines(results))
-    GUIDE.write_text(f"{before}{MARKS[0]}\n\n{table}\n\n{MARKS[1]}{after}", encoding="utf-8")
-
-
 def store(results: dict[str, Any]) -> None:
     write_result("sizes", results)
-    write_guide(results)
+    write_table_between(MARKS, guide_lines(results), GUIDE)
     (RESULTS / "sizes.md").write_text(as_markdown(results), encoding="utf-8")
     if results["growth"]:
         draw_growth(list(results["growth"].values()))

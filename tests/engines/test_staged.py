@@ -174,9 +174,8 @@ def test_open_points_take_what_others_have_left():
     # before the last round everybody has what is left of his own, then an equal part of all that is left: 8 s
     assert engine._limits(answers, left, is_last=False) == [2.0, 0.5]
     assert engine._limits(answers, left, is_last=True) == [4.0, 4.0]
-    assert engine._limits(answers * 10, np.array([1]), is_last=True) == [
-        27.0
-    ]  # ten times the limit at most, with what it had
+    # ten times the limit at most, with what it had
+    assert engine._limits(answers * 10, np.array([1]), is_last=True) == [27.0]
     assert StagedEngine(training_set)._limits(answers, left, is_last=True) == [None, None]
     assert engine._outlook([4.0, 4.0]) == "2 open, at most 8 s"
     assert StagedEngine(training_set)._outlook([None]) == "1 open"
