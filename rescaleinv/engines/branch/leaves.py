@@ -105,6 +105,8 @@ class Part:
 
     def finite_ends(self, problem: LimitedProblem, near: float = _NEAR_0[0]) -> tuple[FloatArray, FloatArray]:
         """``ends``, with others in their place where there is no bound: for floats to compute with."""
+        if self.scale is None and problem.bounded:
+            return self.low, self.high
         return in_place_of_none(*self.ends, problem.centre, near)
 
     @property
@@ -220,6 +222,15 @@ class PointProblem:
         most = min(float(problem.caps[problem.labels == label].sum()) for label in (1.0, -1.0))
         return min(0.2, 2 * most / problem.total - 1)
 
+    @cached_property
+    def _sizes(self) -> FloatArray:
+        return np.abs(self.signed)
+
+    @cached_property
+    def _far(self) -> float:
+        """More than any multiplier will be."""
+        return 20 * max(float(self.problem.given[2].sum()), float(self._start[1].sum()))
+
     @property
     def relaxable(self) -> bool:
         """Whether the best pair of a part can be found in a reasonable time."""
@@ -229,7 +240,7 @@ class PointProblem:
 
     def bounds(self, states: IntStates, caps: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Between which r_i must be: [0, c_i] for a free row, no cap where it is out, none at all where it is on."""
-        far = 20 * max(float(self.problem.given[2].sum()), float(self._start[1].sum()))
+        far = self._far
         floor = np.where((states == ON) | (states == CAPPED), -far, 0.0)
         ceiling = np.where((states == FREE) | (states == CAPPED), caps, np.inf)
         if self.problem.soft:
@@ -257,7 +268,7 @@ class PointProblem:
         r, vanishing = self._with_vanishing(np.clip(r, floor, ceiling), low == 0, part.signs, floor, ceiling)
         nu = self.signed[:, : n + 1].T @ r
         if len(vanishing):
-            terms = np.abs(self.signed[:, vanishing]).T @ np.abs(r)
+            terms = self._sizes[:, vanishing].T @ np.abs(r)
             if (np.abs(nu[vanishing]) > _NEARLY_0 * terms).any():
                 return -np.inf, pair
             nu[vanishing] = 0.0
@@ -265,13 +276,14 @@ class PointProblem:
             return -np.inf, pair
         if not relative and (self.sign * nu[n] < 0 or (problem.total > 0 and r.sum() < problem.total)):
             return -np.inf, pair
-        at = np.zeros((2, len(part.low)))
-        for end, d in zip(at, (low, high), strict=True):
+        at = []
+        for d in (low, high):
             bounded = (d > 0) & np.isfinite(d)
             d = np.where(bounded, d, 1.0)
             x = d * v + nu[:-1]
-            np.add.at(end, problem.groups, np.where(bounded & (part.signs * x >= 0), x * x / (4 * d), 0.0))
-        losses = float(at.max(axis=0).sum())
+            of_features = np.where(bounded & (part.signs * x >= 0), x * x / (4 * d), 0.0)
+            at.append(np.bincount(problem.groups, of_features, len(part.low)))
+        losses = float(np.maximum(*at).sum())
         costs = 0.0
         if problem.soft:
             missing = np.where(counts, np.maximum(q - margins, 0), np.where(states == CAPPED, q - margins, 0.0))
@@ -286,7 +298,7 @@ class PointProblem:
         sizes = size_of_gain + losses + abs(costs)
         # rounding in ν, which is squared: what the terms that cancel in it could have done
         per_low = np.abs(nu[:-1]) / np.where(low > 0, low, np.inf)
-        unsure = float(np.abs(self.signed).T.dot(np.abs(r))[:n] @ (np.abs(v) + per_low))
+        unsure = float((np.abs(r) @ self._sizes)[:n] @ (np.abs(v) + per_low))
         surely = gain - losses - costs - _SURE * sizes - 1e-13 * unsure
         return surely, Pair(v, t, r, surely / sizes if sizes > 0 else 0.0, q, tuple(vanishing.tolist()))
 
@@ -446,7 +458,7 @@ class PointProblem:
         n = self.problem.rows.shape[1]
         pair = Pair(best.v[:n], float(best.v[n]), r, q=float(best.v[n + 1]) if len(best.v) > n + 1 else 1.0)
         value = float(best.value)
-        of_rows = np.nan_to_num(np.where(part.states == FREE, of_rows, 0.0))
+        of_rows = _finite(np.where(part.states == FREE, of_rows, 0.0))
         if value > 0:
             tried = [pair]
             if part.scale is not None and not part.bounded:  # what must vanish may do so only if all of it does
@@ -454,6 +466,9 @@ class PointProblem:
                 tried += [replace(pair, r=nothing(r)), Pair(nothing(pair.v), 0.0, r, q=0.0)]
             value, better = max((self.margin(part, one) for one in tried), key=lambda found: found[0])
             pair = better if value > 0 else pair
-        return Relaxed(
-            value, pair, best.weights, best.gradients, of_rows, np.nan_to_num(best.of_features), best.iterate
-        )
+        return Relaxed(value, pair, best.weights, best.gradients, of_rows, _finite(best.of_features), best.iterate)
+
+
+def _finite(values: FloatArray) -> FloatArray:
+    """The values, those that are not finite replaced; most often all are, and then it takes no time."""
+    return values if np.isfinite(values).all() else np.nan_to_num(values)

@@ -129,7 +129,7 @@ class LimitedProblem:
         """The rows as certificates state them."""
         return [self.training_set.exact_point(row) for row in self.training_set.features]
 
-    @property
+    @cached_property
     def bounded(self) -> bool:
         """Whether no factor may be as small or as large as one likes."""
         return bool(self.low.min() > 0 and np.isfinite(self.high).all())

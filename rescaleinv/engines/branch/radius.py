@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -19,6 +19,8 @@ from rescaleinv.engines.branch.tree import Budget, PointSearch
 _RESTARTS = 20
 # How often a smaller range with another label is looked for, and how often a cover is tried.
 _WALKS, _COVERS = 14, 8
+# Covers are tried until they are this much of the wanted ratio (of logarithms) from a range that is too much.
+_FINE = 0.2
 # The walks go on until they are this much of the wanted ratio (of logarithms) from a range in which they find nothing.
 _WALK_SHARE = 0.25
 # Share of what is left of the limits that one cover may take.
@@ -154,26 +156,30 @@ class RadiusSearch:
         return _extent(best), search.neutral(best)
 
     def _proved(self, search: PointSearch, bracket: Bracket, budget: Budget) -> Bracket:
-        """Covers of ranges as near to the upper end as the limits allow."""
-        lower, upper, holds, changes = bracket.lower, bracket.upper, bracket.holds, bracket.changes
-        failed = math.inf
-        for _ in range(_COVERS):
-            wanted = self._wanted(upper)
-            if lower >= wanted * (1 - 1e-12) or budget.spent() or not search.question.relaxable:
-                break
-            kappa = wanted if math.isinf(failed) else math.sqrt(lower * min(failed, wanted))
-            if failed < lower * self.ratio:
-                break
-            part_of_it = budget.share(_SHARE)
-            decision = search.cover(*self.ends(kappa), part_of_it, one_of_many=True)
-            budget.parts += part_of_it.parts
-            if decision.cover is not None:
-                lower, holds = kappa, decision
-            elif decision.neutral:
-                upper, changes = self._extent(decision), decision
-            else:
-                failed = kappa
-        return Bracket(lower, upper, holds, changes)
+        """Covers of ranges as near to the upper end as the limits allow.
+
+        First the range that makes the bracket narrow enough, and where that seems too much, smaller ones. What is left of
+        the limits goes to the first one again, then to smaller ones, whose trees go on from its tree.
+        """
+        for hopeful in (True, False):
+            failed = math.inf
+            for _ in range(_COVERS):
+                lower, wanted = bracket.lower, self._wanted(bracket.upper)
+                kappa = wanted if math.isinf(failed) else math.sqrt(lower * min(failed, wanted))
+                if lower >= wanted * (1 - 1e-12) or failed <= lower * self.ratio**_FINE:
+                    break
+                if budget.spent() or not search.question.relaxable:
+                    break
+                part_of_it = budget.share(_SHARE)
+                decision = search.cover(*self.ends(kappa), part_of_it, one_of_many=True, hopeful=hopeful)
+                budget.parts += part_of_it.parts
+                if decision.cover is not None:
+                    bracket = replace(bracket, lower=kappa, holds=decision)
+                elif decision.neutral:
+                    bracket = replace(bracket, upper=self._extent(decision), changes=decision)
+                else:
+                    failed = kappa
+        return bracket
 
 
 def _extent(proved: ProvedLabel) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -21,18 +22,17 @@ from rescaleinv.engines.branch.problem import CAPPED, ON, OUT, LimitedProblem
 _FAR_ENOUGH = 1e-3
 # Decision values of less than this, relative to the sizes of their terms, are ties.
 _TIE = 1e-9
-# How often the walk to the other label starts again before the range is split, and now and then later; fewer where rows
-# times features are so many that each takes long.
-_RESTARTS_FIRST, _RESTARTS_LATER = 80, 6
-# Restarts at a time; and so many times more where the least value so far is this near to 0, relative to the given one. No
-# more are begun when this share of the time limit has gone.
-_RESTARTS_AT_A_TIME, _MORE_RESTARTS, _NEAR, _SHARE_OF_RESTARTS = 10, 3, 0.3, 0.35
+# Walks to the other label start again so many times at a time; fewer where rows times features are so many that each takes
+# long. Two such turns are made before the range is split; after that, while the tree grows, another one whenever they have
+# taken less than this share of its time. Where the range is not split at all, there are so many turns within the limits.
+_RESTARTS_AT_A_TIME, _TURNS_FIRST, _SHARE_OF_TURNS, _TURNS_WITHOUT_TREE = 10, 2, 0.3, 24
 _RESTARTS_BY_SIZE = 1_000_000
+# Restarts where the label at the given scaling has no proof, and there is no tree either.
+_RESTARTS_WITHOUT_LABEL = 80
 # How many of the pool's rescalings are starts.
 _STARTS = 3
-# An SVM is trained at the relaxed factors of each of so many parts, for a walk where it is the most adverse so far; and from
-# each of so many there is a walk with restarts in any case.
-_PROBE_EVERY, _RESTART_EVERY = 3, 500
+# An SVM is trained at the relaxed factors of each of so many parts, for a walk where it is the most adverse so far.
+_PROBE_EVERY = 3
 # In parts that are at least this share of the whole, the loosest few of each kind are split on trial; gains beyond so many
 # times what is missing count as that.
 _LARGE, _OF_EACH_KIND, _MOST_GAIN = 0.03, 2, 3.0
@@ -58,6 +58,40 @@ class _Node:
     pair: Pair | None = None
     split: Split | None = None
     children: list[_Node] = field(default_factory=list)
+    known: Relaxed | Iterate | None = None  # of a part that is open: its relaxation, or where that begins
+
+    def within(self, low: FloatArray, high: FloatArray) -> _Node:
+        """The tree of a smaller range: what was settled stays settled in it, and what is not in it is left out."""
+        root = self._first_within(low, high)
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            node.children = [child._first_within(low, high) for child in node.children]
+            for child in node.children:
+                child.weight = node.weight / len(node.children)
+            waiting.extend(node.children)
+        return root
+
+    def _first_within(self, low: FloatArray, high: FloatArray) -> _Node:
+        """A copy of the first node here that is not split outside of the range, its part in the range."""
+        node = self
+        while node.split is not None and node.split.kind == "factor":
+            _, group, at = node.split
+            if low[group] < at < high[group]:
+                break
+            node = node.children[0 if at >= high[group] else 1]
+        part = replace(node.part, low=np.maximum(node.part.low, low), high=np.minimum(node.part.high, high))
+        start = node.known.iterate if isinstance(node.known, Relaxed) else node.known
+        return _Node(part, 1.0, node.pair, node.split, node.children, start)
+
+    def leaves(self) -> Iterator[_Node]:
+        """The parts that are not split."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            if node.split is None:
+                yield node
+            waiting.extend(node.children)
 
     def records(self) -> list[Split | Pair]:
         """The tree as a ``Decision`` has it."""
@@ -72,6 +106,19 @@ class _Node:
                 found.append(node.split)
                 waiting.extend(reversed(node.children))
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class _GivenUp:
+    """The tree of a range that was too much for its budget."""
+
+    root: _Node
+    low: FloatArray
+    high: FloatArray
+
+    def has(self, low: FloatArray, high: FloatArray) -> bool:
+        """Whether this range is in it."""
+        return bool((low >= self.low).all() and (high <= self.high).all())
 
 
 class Budget:
@@ -140,6 +187,8 @@ class PointSearch:
         self.ones = np.ones(len(problem.low))
         self._own: tuple[ProvedLabel | None] | None = None
         self._probe_start, self._least_probed = problem.given[2].copy(), np.inf
+        self._turns, self._seconds_of_turns = 0, 0.0  # of walks that start again
+        self._given_up: list[_GivenUp] = []  # from larger to smaller ranges
 
     @property
     def tie(self) -> bool:
@@ -223,17 +272,22 @@ class PointSearch:
                 return found
         return None
 
-    def walks_again(self, start: FloatArray, low: FloatArray, high: FloatArray, budget: Budget) -> ProvedLabel | None:
-        """Walks with restarts, more of them where the least value is already near 0."""
-        for turn in range(_MORE_RESTARTS * _RESTARTS_FIRST // _RESTARTS_AT_A_TIME):
-            enough = turn * _RESTARTS_AT_A_TIME >= _RESTARTS_FIRST
-            if enough and not self.least < _NEAR * abs(self.given_value):
-                break
-            if turn > 0 and budget.share_gone > _SHARE_OF_RESTARTS:
-                break
-            begin = start if turn % 2 == 0 else self._nearest
-            found = self.walk(begin, low, high, _RESTARTS_AT_A_TIME, polish=True, seed=turn)
-            if found is not None:
+    def turn(self, start: FloatArray, low: FloatArray, high: FloatArray) -> ProvedLabel | None:
+        """Walks that start again a few times, from here or from where the value was least."""
+        begin = start if self._turns % 2 == 0 else self._nearest
+        began = time.monotonic()
+        found = self.walk(begin, low, high, _RESTARTS_AT_A_TIME, polish=True, seed=self._turns)
+        self._turns += 1
+        self._seconds_of_turns += time.monotonic() - began
+        return found
+
+    def turns(
+        self, start: FloatArray, low: FloatArray, high: FloatArray, count: int, budget: Budget
+    ) -> ProvedLabel | None:
+        """So many turns, within the limits."""
+        for _ in range(count):
+            found = self.turn(start, low, high)
+            if found is not None or budget.spent():
                 return found
         return None
 
@@ -251,7 +305,7 @@ class PointSearch:
             return settled
         other = self.other_label(low, high)
         if other is None and not self.question.relaxable:
-            other = self.walks_again(self.ones, low, high, budget)
+            other = self.turns(self.ones, low, high, _TURNS_WITHOUT_TREE, budget)
             if other is None:
                 return self.open("more rows and features than its range can be split for", budget)
         if other is not None:
@@ -264,8 +318,8 @@ class PointSearch:
         return decision if decision.decided else self.cover(low, high, budget, relative=True)
 
     def _decide_without_own_label(self, low: FloatArray, high: FloatArray) -> Decision:
-        negative = self.walk(self.ones, low, high, _RESTARTS_FIRST, label=1)
-        positive = self.walk(self.ones, low, high, _RESTARTS_FIRST, label=-1)
+        negative = self.walk(self.ones, low, high, _RESTARTS_WITHOUT_LABEL, label=1)
+        positive = self.walk(self.ones, low, high, _RESTARTS_WITHOUT_LABEL, label=-1)
         if negative is not None and positive is not None:
             return Decision(self.label, positive=positive, negative=negative)
         return Decision(self.label, reason=self.without_own_label())
@@ -281,35 +335,56 @@ class PointSearch:
         return Decision(self.label, cover=[pair], n_parts=1) if margin > 0 else None
 
     def cover(
-        self, low: FloatArray, high: FloatArray, budget: Budget, *, one_of_many: bool = False, relative: bool = False
+        self,
+        low: FloatArray,
+        high: FloatArray,
+        budget: Budget,
+        *,
+        one_of_many: bool = False,
+        hopeful: bool = True,
+        relative: bool = False,
     ) -> Decision:
         """Branch and bound, depth first, with walks to the other label from the relaxed solutions.
 
-        Where the range is ``one_of_many`` that are tried, it is given up as soon as it seems too much for the budget, and
-        there is no long search for another label. ``relative``: in parts of relative factors (see ``leaves``).
+        Where the range is ``one_of_many`` that are tried, there is no long search for another label, and what is given up
+        is kept: a smaller range, or the same one later, goes on from there. With ``hopeful`` it is given up as soon as it
+        seems too much for the budget. ``relative``: in parts of relative factors (see ``leaves``).
         """
         root = _Node(Part.whole(self.problem, low, high, relative=relative))
-        waiting: list[tuple[_Node, Relaxed | Iterate | None]] = [(root, None)]
-        settled = 0.0
+        larger = [tree for tree in self._given_up if one_of_many and tree.has(low, high)]
+        if larger:
+            root = larger[-1].root.within(low, high)
+        waiting = [node for node in root.leaves() if node.pair is None]
+        settled = sum(node.weight for node in root.leaves() if node.pair is not None)
         self.question.prepare(low, high)
         self._least_probed = np.inf
+        began, turns_before = time.monotonic(), self._seconds_of_turns
         while waiting:
-            node, known = waiting.pop()
+            node = waiting.pop()
             budget.parts += 1
-            relaxed = known if isinstance(known, Relaxed) else self.question.relax(node.part, known)
+            relaxed = node.known if isinstance(node.known, Relaxed) else self.question.relax(node.part, node.known)
+            node.known = relaxed
             if relaxed.value > 0:
-                node.pair = relaxed.pair
+                node.pair, node.known = relaxed.pair, None
                 settled += node.weight
                 continue
             stopped = budget.spent()
+            hopeless = budget.parts >= _PARTS_TO_JUDGE_BY and _HOPE * settled < budget.share_of_either
+            if not stopped and one_of_many and hopeful and hopeless:
+                stopped = f"{budget.parts} parts of the range"
             if stopped:
+                if one_of_many:
+                    self._keep_given_up(_GivenUp(root, low, high))
                 return self.open(stopped, budget)
-            if one_of_many and budget.parts >= _PARTS_TO_JUDGE_BY and _HOPE * settled < budget.share_of_either:
-                return self.open(f"{budget.parts} parts of the range", budget)
             relaxed_factors = self._factors(node.part, relaxed)
             somewhere = self._own_factors(node.part, relaxed_factors)
-            if node is root and not one_of_many:
-                other = self.walks_again(somewhere, low, high, budget)
+            in_turns = self._seconds_of_turns - turns_before
+            if one_of_many:
+                other = self._other_label_near(somewhere, low, high, budget.parts)
+            elif node is root:
+                other = self.turns(somewhere, low, high, _TURNS_FIRST, budget)
+            elif in_turns < _SHARE_OF_TURNS * (time.monotonic() - began):
+                other = self.turn(somewhere, low, high)
             else:
                 other = self._other_label_near(somewhere, low, high, budget.parts)
             if other is not None:
@@ -317,13 +392,21 @@ class PointSearch:
             found = self._split(node, relaxed, relaxed_factors)
             if found is None:
                 if self.question.fewer is not None:  # it may be for want of a row
-                    self.question.fewer = None
-                    waiting.append((node, None))
+                    self.question.fewer, node.known = None, None
+                    waiting.append(node)
                     continue
                 return self.open("parts of the range that can't be split any further", budget)
-            waiting.extend(zip(node.children, found, strict=True))
+            node.known = None
+            for child, known in zip(node.children, found, strict=True):
+                child.known = known
+            waiting.extend(node.children)
         label = self.own if relative else None
         return Decision(self.label, cover=root.records(), own=label, n_parts=budget.parts)
+
+    def _keep_given_up(self, tree: _GivenUp) -> None:
+        """In place of that of the same range."""
+        others = [one for one in self._given_up if not (one.has(tree.low, tree.high) and tree.has(one.low, one.high))]
+        self._given_up = sorted([*others, tree], key=lambda one: -float(np.log(one.high / one.low).sum()))
 
     def _other_label_near(
         self, start: FloatArray, low: FloatArray, high: FloatArray, number: int
@@ -332,8 +415,6 @@ class PointSearch:
 
         A walk takes as long as some twenty parts, the one SVM that says whether it is worth it as long as one.
         """
-        if number % _RESTART_EVERY == 0:
-            return self.walk(start, low, high, _RESTARTS_LATER, polish=True, seed=number)
         if number % _PROBE_EVERY:
             return None
         weights, intercept, converged = self.problem.train(
