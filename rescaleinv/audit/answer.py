@@ -43,9 +43,10 @@ class Answer:
         """Labels of which it is not known whether they hold within ``kappa``."""
         return self.total - self.hold - self.change
 
-    def sentence(self, noun: str = "labels", *, fixed: int = 0) -> str:
-        """In one line; of the features ``fixed`` are not rescaled."""
+    def sentence(self, noun: str = "labels", *, fixed: int = 0, grouped: bool = False) -> str:
+        """In one line; of the features ``fixed`` are not rescaled, and ``grouped``: some share one factor."""
         whose = f"the scale of every feature but {fixed} (not rescaled)" if fixed else "every feature's scale"
+        whose += " (features of a group share one factor)" if grouped else ""
         parts = [f"{self.hold} of {self.total} {noun} hold when {whose} changes by up to a factor of {self.kappa:g}"]
         if self.change:
             within = (
@@ -53,7 +54,8 @@ class Answer:
             )
             parts.append(f"{self.change} can change{within}")
         if self.every is not None:
-            parts.append(f"{self.every} {'holds' if self.every == 1 else 'hold'} under every rescaling")
+            of_groups = " of the groups" if grouped else ""
+            parts.append(f"{self.every} {'holds' if self.every == 1 else 'hold'} under every rescaling{of_groups}")
         if self.open:
             parts.append(f"{self.open} {'is' if self.open == 1 else 'are'} not settled")
         return f"{'; '.join(parts)}. {ABOUT}"

@@ -206,6 +206,8 @@ def _fitted(estimator: RescaleInvariantSVC | None, X: Any, y: Any) -> RescaleInv
         raise InputError(f"the estimator is a {type(estimator).__name__}; a RescaleInvariantSVC is needed")
     if estimator.scale_range is not None:
         raise InputError("an audit is of all rescalings: scale_range=None is needed")
+    if estimator.groups is not None:
+        raise InputError("an audit rescales every feature on its own: groups=None is needed")
     chosen = clone(estimator)
     if is_number(chosen.C) and 0 < chosen.C < math.inf and chosen.nu is None:
         chosen.set_params(C=math.inf, nu=nu_of(chosen.C, X, y, class_weight=chosen.class_weight))

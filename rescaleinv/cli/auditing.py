@@ -78,7 +78,7 @@ def audit_rows(tables: LabelledTables, options: argparse.Namespace) -> int:
     names = shown_classes(tables, options)
     groups = groups_of(options, tables)
     if groups is not None:
-        raise InputError("--group is for certify with a --scale-range: an audit rescales every feature on its own")
+        raise InputError("--group is for certify and fit: an audit rescales every feature on its own")
     by = groups_of_points(tables, options)
     with announced_run(options):
         with share_of_run(_SHARE_OF_AUDIT):

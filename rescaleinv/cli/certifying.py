@@ -18,7 +18,7 @@ from rescaleinv._util.tables import folded, write_table
 from rescaleinv._util.types import FloatArray
 from rescaleinv.audit.answer import answer_of
 from rescaleinv.cli.options.margin import margin_parameters
-from rescaleinv.cli.ranges import fixed_features, groups_of, scale_range_of
+from rescaleinv.cli.ranges import fixed_features, groups_of, scale_range_of, without_units
 from rescaleinv.cli.running import announced_run
 from rescaleinv.cli.table_input import LabelledTables, groups_of_points
 from rescaleinv.errors import InaccurateWarning, InputError, LeftOutWarning, OneLabelWarning
@@ -175,7 +175,7 @@ def _radii(
 
 def _resting(model: RescaleInvariantSVC, tables: LabelledTables, options: argparse.Namespace) -> npt.NDArray[np.bool_]:
     """Features that the question how far labels hold does not rescale."""
-    names = {*tables.without_units, *fixed_features(options, tables)}
+    names = {*without_units(options, tables), *fixed_features(options, tables)}
     limits = as_scale_range(model.scale_range, len(tables.names), tables.names)
     frozen = np.zeros(len(tables.names), dtype=bool) if limits is None else (limits == 1).all(axis=1)
     return frozen | np.array([name in names for name in tables.names])
@@ -194,7 +194,7 @@ def _tell(
         found = answer_of(radius[tables.usable], options.kappa, every=int(verdicts.strong.sum()))
         if model.scale_range is not None:  # a verdict about a range says nothing about every rescaling
             found = replace(found, every=None)
-        print(found.sentence(fixed=int(resting.sum())))
+        print(found.sentence(fixed=int(resting.sum()), grouped=model.groups is not None))
     groups = groups_of_points(tables, options)
     print(replace(verdicts, classes=shown_classes(tables, options)).summary(groups_by=groups))
 

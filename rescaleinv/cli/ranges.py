@@ -19,7 +19,8 @@ def scale_range_of(options: argparse.Namespace, tables: LabelledTables) -> Any:
     """What ``RescaleInvariantSVC`` takes as ``scale_range``.
 
     What ``--fixed`` and ``--range`` leave out is rescaled by factors up to ``--kappa`` where no ``--scale-range`` is given.
-    In a limited range features without units (two values, categories) keep their scale unless ``--range`` names them.
+    In a limited range features without units (two values, categories) keep their scale unless ``--range`` names them, or
+    ``--group`` has them share the factor of a feature with a unit.
     """
     default = _default(getattr(options, "scale_range", None))
     fixed, ranges = fixed_features(options, tables), _ranges(options, tables)
@@ -32,7 +33,7 @@ def scale_range_of(options: argparse.Namespace, tables: LabelledTables) -> Any:
             f"note: features that are neither fixed nor given a range change by factors up to {default:g} (--scale-range)"
         )
     limited = default is not None
-    resting = [name for name in tables.without_units if limited and name not in ranges and name not in fixed]
+    resting = [name for name in without_units(options, tables) if limited and name not in ranges and name not in fixed]
     if not (fixed or ranges or resting):
         return default
     if isinstance(default, list) and any(isinstance(one, list) for one in default):
@@ -77,6 +78,13 @@ def groups_of(options: argparse.Namespace, tables: LabelledTables) -> dict[str, 
             raise InputError(f"--group {text}: {twice[0]} is in another group already")
         groups |= dict.fromkeys(names, text)
     return groups or None
+
+
+def without_units(options: argparse.Namespace, tables: LabelledTables) -> list[str]:
+    """The features that have no unit of their own, nor that of another feature in their group."""
+    groups = groups_of(options, tables) or {}
+    with_units = {groups.get(name) for name in tables.names if name not in tables.without_units} - {None}
+    return [name for name in tables.without_units if groups.get(name) not in with_units]
 
 
 def _default(text: str | None) -> Any:

@@ -13,6 +13,7 @@ from rescaleinv._util.locks import ForkSafeLock
 from rescaleinv.engines import REGISTRY, Abilities, Engine, EngineSettings, engine_names, full_name, registered
 from rescaleinv.engines.as_read import reading_engine
 from rescaleinv.errors import InputError, NotAvailableError
+from rescaleinv.theory.scale_range import every_factor_of_groups
 from rescaleinv.theory.training_set import TrainingSet
 
 # Up to here "auto" enumerates: it takes seconds with so many features, and some more with few rows.
@@ -133,16 +134,18 @@ def choose_engine(name: str, training_set: TrainingSet, settings: EngineSettings
     """
     check_engine_name(name)
     settings = settings or EngineSettings()
-    why_none = _unanswerable(name, settings)
+    question, in_groups = _of_ranges(settings), settings.limits is None and settings.groups is not None
+    settings = _with_limits(settings, training_set)
+    why_none = _unanswerable(name, settings, in_groups)
     if why_none:
         return EngineChoice("none", why_none, training_set, settings)
     able = _able(settings)
     if name != AUTO:
         chosen = full_name(name)
         reason = "asked for" if chosen == name else f"asked for; {chosen.partition(':')[2]} is the default solver"
-        return EngineChoice(chosen, _of_ranges(settings) or reason, training_set, settings)
+        return EngineChoice(chosen, question or reason, training_set, settings)
     if len(able) == 1:
-        reason = _of_ranges(settings) or "the only engine for this"
+        reason = question or "the only engine for this"
         return EngineChoice(full_name(able[0]), reason, training_set, settings)
     n = _n_varying(training_set)
     size = f"{n} feature{'s' * (n != 1)} that var{'y' if n != 1 else 'ies'} and {training_set.n_rows} rows"
@@ -177,15 +180,31 @@ def _able(settings: EngineSettings) -> list[str]:
 
 
 def _of_ranges(settings: EngineSettings) -> str:
-    """The question in words where ranges are limited, which is then the reason for the engine."""
-    if settings.limits is None:
-        return ""
+    """The question in words where ranges are limited or features share factors, which is then the reason for the engine."""
     margin = " and a soft margin" if settings.penalties is not None else " and a nu-margin" if settings.nu else ""
-    return "a limited range of rescalings" + margin
+    if settings.limits is not None:
+        return "a limited range of rescalings" + margin
+    if settings.groups is None:
+        return ""
+    n = int(settings.groups.max()) + 1
+    if n == 1:
+        return "all features share one factor, which changes nothing" + margin
+    return f"every rescaling of {n} groups of features, each with one factor{margin}"
 
 
-def _unanswerable(name: str, settings: EngineSettings) -> str:
-    """Why no engine, or not the one that was asked for, can do what the settings need; "" where it can."""
+def _with_limits(settings: EngineSettings, training_set: TrainingSet) -> EngineSettings:
+    """Every rescaling of groups as ranges: one group keeps its scale, which is all the same where the margin has none."""
+    if settings.limits is not None or settings.groups is None or settings.penalties is not None:
+        return settings
+    varies = np.ptp(training_set.features, axis=0) > 0
+    return replace(settings, limits=every_factor_of_groups(settings.groups, varies))
+
+
+def _unanswerable(name: str, settings: EngineSettings, in_groups: bool) -> str:
+    """Why no engine, or not the one that was asked for, can do what the settings need; "" where it can.
+
+    ``in_groups``: the question is every rescaling of groups.
+    """
     if settings.limits is None and settings.penalties is not None:
         return (
             "C is finite, and scale_range is None. A common factor of all features is a change of C, so that a soft margin "
@@ -198,6 +217,8 @@ def _unanswerable(name: str, settings: EngineSettings) -> str:
         return ""
     missing = registered(name).abilities.missing(settings.needs)
     others = " or ".join(map(repr, [*able, AUTO]))
+    if in_groups:
+        return f"engine={name!r} rescales every feature on its own; groups need engine={others}"
     why = {
         "every_rescaling": f"engine={name!r} needs a finite scale_range, such as 2 for factors in [1/2, 2]",
         "limited_ranges": f"engine={name!r} considers every rescaling; a scale_range needs engine={others}",

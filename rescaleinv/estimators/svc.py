@@ -63,9 +63,9 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
     engine : {"auto", "complex", "staged", "tree", "milp", "milp:…", "gap"}, default="auto"
         What decides the points. For every rescaling "auto" takes the complex where its vertices are few enough, with
         "staged" (a search for flips, then branch and bound) for the points that its budget leaves open, and "staged"
-        elsewhere; for a limited ``scale_range`` it takes "gap". "milp" is the paper's method, for comparison (its
-        solver may be named: "milp:highs", "milp:ortools", "milp:ortools:highs", "milp:pulp"). ``engine_`` says which
-        engine it is and why.
+        elsewhere; for a limited ``scale_range`` and for ``groups`` it takes "gap". "milp" is the paper's method, for
+        comparison (its solver may be named: "milp:highs", "milp:ortools", "milp:ortools:highs", "milp:pulp").
+        ``engine_`` says which engine it is and why.
     inconsistent : {"soft", "drop", "raise"}, default="soft"
         What is done where a hard margin is asked for (no C, no ``nu``) and no hyperplane separates the classes. "soft":
         the soft margin with ``nu="auto"``, no row left out. "drop", the paper's way: leave rows out, with a warning that
@@ -77,8 +77,9 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
     drop_rule : {"misclassified", "fewest", "greedy"}, default="misclassified"
         Which rows to leave out, see :func:`rescaleinv.separable_subset`.
     groups : sequence with one label per feature, or mapping from feature name to label, default=None
-        Features with the same label share one factor τ: those in one unit, or the one-hot columns of one variable. For
-        limited ranges only.
+        Features with the same label share one factor τ: those in one unit, or the one-hot columns of one variable. With
+        ``scale_range=None`` verdicts are about every factor of every group ("gap" decides, and as a common factor of all
+        features changes nothing, one group keeps its scale in certificates).
     class_weight : dict, "balanced" or None, default=None
         Multiplies the rows' weights. "balanced" gives both classes the same total of weights.
     max_vertices : int, optional
@@ -250,15 +251,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
     def _checked_range(self, n_features: int, names: Sequence[str] | None) -> tuple[FloatArray | None, IntArray | None]:
         """The limits of τ and the groups of features, where there are any."""
         limits = as_scale_range(self.scale_range, n_features, names)
-        if self.groups is None:
-            return limits, None
-        if limits is None:
-            raise InputError(
-                "groups are for limited ranges, and scale_range is None: every feature is rescaled on its own; give a "
-                "finite scale_range, such as 1000. For every factor of each group give the features of one group the range "
-                "(1, 1) and all others (0, inf): a common factor of all features changes nothing"
-            )
-        return limits, as_groups(self.groups, n_features, names)
+        return limits, None if self.groups is None else as_groups(self.groups, n_features, names)
 
     def _engine_around(self, around: Around) -> Engine:
         """The engine for the training rows as they were before the scalers of a pipeline; made once."""
@@ -331,7 +324,7 @@ class RescaleInvariantSVC(ClassifierMixin, BaseEstimator):
         return self
 
     def certify(self, X: Any, *, budget: float | None = None) -> Verdicts:
-        """Whether each point's label is the same under every rescaling of the features that ``scale_range`` allows.
+        """Whether each point's label is the same under every rescaling that ``scale_range`` and ``groups`` allow.
 
         Parameters
         ----------
@@ -635,8 +628,8 @@ def certify(estimator: Any, X: Any, *, budget: float | None = None) -> Verdicts:
     A search (``GridSearchCV`` and the like) stands for its ``best_estimator_``. Scalers before the last step change no
     verdict about every rescaling: they are gone around (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, and
     ColumnTransformers of these), so that the verdicts are those of the features that go in, without the rounding of the
-    scalers. Through other steps, for limited ranges and with ``read_as="float"`` the points go first, and the verdicts are
-    about the features that the SVM sees. ``provenance`` of the verdicts says which.
+    scalers. Through other steps, for limited ranges, for groups and with ``read_as="float"`` the points go first, and the
+    verdicts are about the features that the SVM sees. ``provenance`` of the verdicts says which.
 
     Parameters
     ----------
@@ -687,6 +680,7 @@ def _certify_pipeline(pipeline: Pipeline, X: Any) -> Verdicts:
         not isinstance(svc, RescaleInvariantSVC)
         or svc.training_set_.read_as == "float"
         or svc._fitted.limits is not None
+        or svc._fitted.groups is not None  # scalers change the factors of features in a group one by one
     ):
         seen = "the features that the last step of the pipeline sees"
         return replace(certify(svc, scaled), provenance=seen)

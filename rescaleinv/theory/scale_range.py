@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rescaleinv._util.parameters import is_number, is_sequence
 from rescaleinv._util.types import FloatArray, IntArray
@@ -103,6 +104,30 @@ def _one_range(given: Any) -> tuple[float, float]:
     if not low <= 1 <= high:
         raise InputError(f"the scale range {given!r} does not contain 1, the scaling that the data have")
     return low, high
+
+
+def every_factor_of_groups(groups: IntArray, varies: npt.NDArray[np.bool_]) -> FloatArray:
+    """The ranges of τ, one row per feature, that stand for every factor of every group where the margin has no scale.
+
+    A common factor of all features changes nothing then, so that one group may keep its scale: the one with the most
+    features that vary. Where there is no other group nothing is rescaled.
+
+    Parameters
+    ----------
+    groups : int array
+        The group of each feature, as ``as_groups`` gives it.
+    varies : bool array
+        Which features are not constant in the training rows.
+
+    Examples
+    --------
+    >>> every_factor_of_groups(np.array([0, 1, 1]), np.array([True, True, True]))
+    array([[ 0., inf],
+           [ 1.,  1.],
+           [ 1.,  1.]])
+    """
+    kept = int(np.argmax(np.bincount(groups, weights=varies)))
+    return np.where((groups == kept)[:, None], 1.0, np.array(_ANY_FACTOR))
 
 
 def as_groups(groups: Any, n_features: int, feature_names: Sequence[str] | None = None) -> IntArray:

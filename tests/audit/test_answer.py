@@ -33,3 +33,9 @@ def test_a_soft_margin_may_have_no_answer_for_every_rescaling():
 def test_what_is_no_radius():
     with pytest.raises(InputError, match="per point is needed"):
         answer_of([1.0, 2.0])
+
+
+def test_groups_are_not_said_to_be_rescaled_feature_by_feature():
+    said = answer_of([[np.inf, np.inf], [1.4, 1.5]]).sentence(grouped=True)
+    assert "when every feature's scale (features of a group share one factor) changes by up to a factor of 4" in said
+    assert "1 holds under every rescaling of the groups" in said

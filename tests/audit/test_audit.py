@@ -59,6 +59,7 @@ def test_truth_that_is_not_known_is_left_out(tumours):
         ({"scalings": {"x": 3}}, "'x' is not a transformer"),
         ({"estimator": RescaleInvariantSVC(C=1.0, nu=0.5)}, "two soft margins"),
         ({"estimator": RescaleInvariantSVC(scale_range=2)}, "all rescalings"),
+        ({"estimator": RescaleInvariantSVC(groups=[0, 0])}, "groups=None is needed"),
         ({"estimator": SVC()}, "a RescaleInvariantSVC is needed"),
         ({"class_names": ("a", "a")}, "two different names"),
         ({"y_test": [1]}, "1 labels for 2 points"),

@@ -1,5 +1,6 @@
 """``rescaleinv certify`` on tables in files: what it prints, writes and proves, and its errors of one line."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -431,3 +432,21 @@ def test_fixed_features_leave_the_others_a_range(tmp_path, capsys):
     tables = [str(tmp_path / "train.csv"), str(tmp_path / "test.csv"), "--label", "label"]
     assert main(["certify", *tables, "--fixed", "x"]) == 0
     assert "change by factors up to 4" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--group", "--groups"])
+def test_groups_without_a_range(folder, capsys, option):
+    """Every factor of each group: the output says so, and the certificates are about it."""
+    names = pd.read_csv(folder / "train.csv").columns[:-1].tolist()
+    proof = folder / f"groups{option}.jsonl"
+    arguments = ["certify", str(folder / "train.csv"), str(folder / "test.csv"), "--label", "class", "--jobs", "1"]
+    grouped = [option, ",".join(names[:4]), option, ",".join(names[4:])]
+    assert whole_main([*arguments, *grouped, "--certificates", str(proof)]) == 0
+    shown = capsys.readouterr().out
+    assert "engine gap: every rescaling of 2 groups of features, each with one factor" in shown
+    assert "features of a group share one factor" in shown
+    assert "under every rescaling of the groups" in shown
+    assert verify([str(proof)]) == 0
+    asked = json.loads(proof.read_text().splitlines()[0])["evidence"]["range"]
+    assert asked["groups"] == [0] * 4 + [1] * (len(names) - 4)
+    assert asked["rescalings"] == [["0", None], ["1", "1"]]

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rescaleinv.cli.ranges import fixed_features, groups_of, scale_range_of
+from rescaleinv.cli.ranges import fixed_features, groups_of, scale_range_of, without_units
 from rescaleinv.errors import InputError
 
 TABLES = SimpleNamespace(
@@ -60,6 +60,13 @@ def test_groups_are_named_by_their_features():
 def test_what_can_not_be_meant(options, message):
     with pytest.raises(InputError, match=message):
         scale_range_of(given(**options), TABLES)
+
+
+def test_what_has_no_unit_shares_the_factor_of_its_group():
+    assert without_units(given(), TABLES) == ["smokes", "town=Bern", "town=Oslo"]
+    assert without_units(given(group=["town=Bern,town=Oslo"]), TABLES) == ["smokes", "town=Bern", "town=Oslo"]
+    assert without_units(given(group=["age,smokes"]), TABLES) == ["town=Bern", "town=Oslo"]
+    assert scale_range_of(given(scale_range="4", group=["age,smokes"]), TABLES)["smokes"] == 4
 
 
 def test_a_feature_is_in_one_group():

@@ -150,10 +150,28 @@ def test_a_new_line_of_the_registry_is_chosen_by_what_it_can_do(monkeypatch):
     assert choose_engine("auto", training_set, in_groups).name == "gap"
 
 
-def test_what_nobody_can_do_is_said():
-    settings = EngineSettings(groups=np.zeros(2, dtype=int))
+def test_what_nobody_can_do_is_said(monkeypatch):
+    settings = EngineSettings(limits=np.array([[0.5, 2.0]] * 2), groups=np.zeros(2, dtype=int))
+    unable = replace(REGISTRY["gap"].abilities, groups=False)
+    monkeypatch.setitem(REGISTRY, "gap", replace(REGISTRY["gap"], abilities=unable))
     choice = choose_engine("auto", separable(8, 2), settings)
-    assert (choice.name, choice.reason) == ("none", "no engine can do all of this at once: every rescaling, groups")
+    assert (choice.name, choice.reason) == ("none", "no engine can do all of this at once: groups, limited ranges")
+
+
+def test_every_rescaling_of_groups_is_for_the_gap_engine():
+    training_set = TrainingSet([[0, 0, 7.0], [1, 3, 7], [2, 1, 7], [3, 5, 7]], [-1, -1, 1, 1])
+    settings = EngineSettings(groups=np.array([0, 1, 0]))
+    choice = choose_engine("auto", training_set, settings)
+    assert (choice.name, choice.reason) == ("gap", "every rescaling of 2 groups of features, each with one factor")
+    # the third feature is constant: both groups have one that varies, and the first keeps its scale
+    assert choice.engine.limits.tolist() == [[1, 1], [0, np.inf], [1, 1]]
+    constant_first = choose_engine("auto", training_set, EngineSettings(groups=np.array([0, 0, 1])))
+    assert constant_first.engine.limits.tolist() == [[1, 1], [1, 1], [0, np.inf]]
+    refused = choose_engine("complex", training_set, settings)
+    assert refused.name == "none"
+    assert refused.reason == "engine='complex' rescales every feature on its own; groups need engine='gap' or 'auto'"
+    soft = choose_engine("auto", training_set, replace(settings, penalties=np.ones(4)))
+    assert (soft.name, soft.reason.partition(",")[0]) == ("none", "C is finite")
 
 
 def test_a_notebook_shows_the_engine_its_reason_and_what_it_can_do():

@@ -1,7 +1,9 @@
 """RescaleInvariantSVC as scikit-learn and its users meet it, and ``certify`` through pipelines and searches."""
 
+import json
 import warnings
 
+import cvxpy as cp
 import joblib
 import made_sets
 import numpy as np
@@ -32,6 +34,8 @@ from rescaleinv import (
     minimal_norm_svm,
 )
 from rescaleinv.datasets import load
+from rescaleinv.theory.scale_range import as_groups
+from rescaleinv.verdict import verdict_words
 from rescaleinv.verify import check
 
 ROWS, LABELS = [[-1, 5], [5, -1], [1.4, 1.4], [1, 1]], ["up", "up", "up", "down"]
@@ -167,11 +171,16 @@ def test_limited_ranges_and_soft_margins_are_certified():
     assert soft.predict_set(POINTS)[1:].tolist() == [[False, True], [True, False]]
 
 
-def test_groups_are_for_limited_ranges():
-    with pytest.raises(InputError, match="groups are for limited ranges"):
-        RescaleInvariantSVC(groups=[0, 0]).fit(ROWS, LABELS)
-    clf = RescaleInvariantSVC(groups=[0, 0], scale_range=100).fit(ROWS, LABELS)
-    assert clf.certify(POINTS).strong.all()
+@pytest.mark.parametrize("nu", [None, 0.4])
+def test_one_group_of_all_features_changes_nothing(nu):
+    for scale_range in (100, None):
+        clf = RescaleInvariantSVC(groups=[0, 0], scale_range=scale_range, nu=nu).fit(ROWS, LABELS)
+        verdicts = clf.certify(POINTS)
+        assert verdicts.strong.all()
+        assert (clf.classes_[(verdicts.code > 0).astype(int)] == clf.predict(POINTS)).all()
+        for i in range(len(POINTS)):
+            assert check(verdicts.certificate(i).to_json()).endswith(" within the range")
+    assert clf.engine_.reason.startswith("all features share one factor, which changes nothing")
 
 
 def test_every_factor_of_each_group():
@@ -190,6 +199,103 @@ def test_every_factor_of_each_group():
         tau = (10 ** random.uniform(-3, 3, 3))[groups]
         values = minimal_norm_svm(TrainingSet(rows, signs), tau).decision_function(points)
         assert (shared.code * values)[shared.strong].min() > -1e-6
+
+
+def _made_rows(seed, n_features, n_rows=20):
+    random = np.random.default_rng(seed)
+    rows = random.normal(size=(n_rows, n_features)) * 10 ** random.uniform(-1, 1, n_features)
+    direction = random.normal(size=n_features) / rows.std(axis=0)
+    return rows, direction, random.normal(size=(12, n_features)) * rows.std(axis=0) * 1.5, random
+
+
+def _plain_svm(rows, signs, nu, points):
+    """Decision values by Clarabel: libsvm is wrong by more than a margin where factors are a thousand apart."""
+    weights, intercept, margin = cp.Variable(rows.shape[1]), cp.Variable(), cp.Variable()
+    slack = cp.Variable(len(rows), nonneg=True)
+    cost, limits = cp.sum_squares(weights) / 2, [cp.multiply(signs, rows @ weights + intercept) >= margin - slack]
+    if nu is None:
+        limits += [margin == 1, slack == 0]
+    else:
+        cost += cp.sum(slack) / len(rows) - nu * margin
+    tight = {"tol_gap_abs": 1e-14, "tol_gap_rel": 1e-14, "tol_feas": 1e-12}
+    cp.Problem(cp.Minimize(cost), limits).solve(solver=cp.CLARABEL, **tight)
+    return (points @ weights.value + intercept.value) / margin.value
+
+
+@pytest.mark.parametrize("groups", [[0, 0, 1, 1], [0, 1, 1, 2], ["cm", "kg", "cm", "cm"]])
+@pytest.mark.parametrize("nu", [None, 0.55])  # with which the best intercept is unique
+def test_groups_without_a_range_are_every_factor_of_each_group(groups, nu):
+    """Against plain SVMs at sampled factors of the groups: strong verdicts hold, witnesses change the label."""
+    rows, direction, points, random = _made_rows(7, 4)
+    noise = 0.0 if nu is None else random.normal(size=len(rows))
+    signs = np.where(rows @ direction + noise > 0, 1, -1)
+    clf = RescaleInvariantSVC(groups=groups, nu=nu).fit(rows, signs)
+    verdicts = clf.certify(points)
+    assert not verdicts.unknown.any()
+    assert verdicts.neutral.any()
+    assert verdicts.strong.any()
+    numbers = as_groups(groups, 4)
+
+    def values_at(tau, x):
+        size = (rows * tau).std() / 100  # a common factor changes nothing
+        return _plain_svm(rows * tau / size, signs, nu, x * tau / size)
+
+    for _ in range(40):
+        values = values_at((10 ** random.uniform(-2, 2, len(set(groups))))[numbers], points)
+        assert (verdicts.code * values)[verdicts.strong].min() > -1e-4
+    kept = (clf.engine_.engine.limits == 1).all(axis=1)
+    for i in np.flatnonzero(verdicts.neutral):
+        witness = verdicts.witness(i)
+        for tau, sign in ((witness.positive, 1), (witness.negative, -1)):
+            assert all(np.ptp(tau[numbers == g]) == 0 for g in numbers)
+            assert (tau[kept] == 1).all()
+            if tau.max() / tau.min() < 1e4:  # further apart than that no solver in floats is accurate
+                assert sign * values_at(tau, points[i : i + 1])[0] > -1e-4
+    for i in range(len(points)):
+        certificate = verdicts.certificate(i).to_json()
+        assert check(certificate) == f"{verdict_words(verdicts.code[i])} within the range"
+        assert json.loads(certificate)["evidence"]["range"]["groups"] == numbers.tolist()
+
+
+@pytest.mark.parametrize("nu", [None, 0.45])  # with which the best intercept is unique
+def test_groups_of_one_feature_each_are_every_rescaling(nu):
+    rows, direction, points, random = _made_rows(7, 3)
+    signs = np.where(rows @ direction + (0.0 if nu is None else random.normal(size=len(rows))) > 0, 1, -1)
+    single = RescaleInvariantSVC(groups=["a", "b", "c"], nu=nu).fit(rows, signs).certify(points)
+    every = RescaleInvariantSVC(nu=nu).fit(rows, signs).certify(points)
+    assert not single.unknown.any()
+    assert single.code.tolist() == every.code.tolist()
+
+
+def test_the_radius_moves_every_group_whichever_keeps_its_scale_in_verdicts():
+    rows, direction, points, _ = _made_rows(3, 3)
+    signs = np.where(rows @ direction > 0, 1, -1)
+    without, within = (RescaleInvariantSVC(groups=[0, 0, 1], scale_range=one).fit(rows, signs) for one in (None, 1000))
+    assert (without.rescaling_radius(points[:4], ratio=1.1) == within.rescaling_radius(points[:4], ratio=1.1)).all()
+
+
+def test_groups_with_a_penalty_need_a_range():
+    clf = RescaleInvariantSVC(groups=[0, 0], C=100.0).fit(ROWS, LABELS)
+    with pytest.raises(NotAvailableError, match="C is finite, and scale_range is None"):
+        clf.certify(POINTS)
+
+
+def test_groups_are_those_of_the_features_that_the_svm_sees():
+    """A scaler changes the features of a group by unlike factors: it is not gone around."""
+    rows, direction, points, _ = _made_rows(3, 3)
+    signs = np.where(rows @ direction > 0, 1, -1)
+    pipeline = make_pipeline(StandardScaler(), RescaleInvariantSVC(groups=[0, 0, 1])).fit(rows, signs)
+    found = certify(pipeline, points)
+    assert found.provenance == "the features that the last step of the pipeline sees"
+    assert found.code.tolist() == pipeline[-1].certify(pipeline[:-1].transform(points)).code.tolist()
+
+
+def test_groups_without_a_range_are_kept_in_a_file(tmp_path):
+    clf = RescaleInvariantSVC(groups=[0, 0]).fit(ROWS, LABELS)
+    clf.save(tmp_path / "model")
+    again = RescaleInvariantSVC.load(tmp_path / "model")
+    assert again.engine_.reason == clf.engine_.reason
+    assert again.certify(POINTS).code.tolist() == clf.certify(POINTS).code.tolist()
 
 
 def test_free_and_frozen_features_are_certified_side_by_side():

@@ -76,7 +76,7 @@ def add_units(command: argparse.ArgumentParser) -> None:
         metavar="COLUMNS",
         action="append",
         default=[],
-        help="features that share a unit, and so one factor: systolic,diastolic (limited ranges)",
+        help="features that share a unit, and so one factor: systolic,diastolic",
     )
 
 
